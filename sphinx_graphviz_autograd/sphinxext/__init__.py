@@ -1,0 +1,1 @@
+"""The Sphinx extension: the only room that knows docutils and Sphinx."""

@@ -1,0 +1,1 @@
+"""Runs where the author's code runs: records what it does and captures its graphs. The only room that imports torch."""
