@@ -16,8 +16,8 @@ version = release = __version__
 
 extensions = [
     "sphinx_graphviz_autograd",
-    "myst_nb",   # the pages are MyST, and one of them is a notebook
-    "reference", # lists made from the code, see _ext
+    "myst_nb",  # the pages are MyST, and one of them is a notebook
+    "reference",  # lists made from the code, see _ext
 ]
 exclude_patterns = ["_build"]
 numfig = True
