@@ -1,1 +1,29 @@
-"""The Sphinx extension: the only room that knows docutils and Sphinx."""
+"""The Sphinx extension: the only room that knows docutils and Sphinx. This file wires its parts together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_graphviz_autograd.sphinxext import config
+from sphinx_graphviz_autograd.sphinxext.directive import AutogradExec, AutogradGraph
+from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, visit_image_html
+from sphinx_graphviz_autograd.sphinxext.pages import Pages
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+
+def connect(app: Sphinx) -> None:
+    """Register everything with Sphinx."""
+    config.register(app)
+    app.add_domain(Pages)
+    app.add_directive("autograd-graph", AutogradGraph)
+    app.add_directive("autograd-exec", AutogradExec)
+    app.add_node(AutogradImage, html=(visit_image_html, None))
+    app.connect("config-inited", _check_config)
+
+
+def _check_config(app: Sphinx, values: Config) -> None:
+    config.warn_of_wrong_values(Path(app.confdir), values)

@@ -1,0 +1,55 @@
+"""Our docutils nodes: the places that wait for results, and the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from docutils import nodes
+
+if TYPE_CHECKING:
+    from sphinx.writers.html5 import HTML5Translator
+
+Part: TypeAlias = Literal["output", "picture", "notes"]
+"""What will stand at a place: what the code printed and how it failed; picture and legend; all other remarks."""
+
+
+class AutogradPlace(nodes.General, nodes.Element):
+    """A place in a page that waits for the results of a block; none is left when a page is written.
+
+    It carries the name of its page, as some builders put pages together before results are filled in.
+    """
+
+    @classmethod
+    def make(cls, docname: str, number: int, part: Part, expression: str = "") -> AutogradPlace:
+        """Return the place for a part of the results of a page's block, or of one of its expressions."""
+        return cls("", docname=docname, number=number, part=part, expression=expression)
+
+    @property
+    def docname(self) -> str:
+        """The page that the block is on."""
+        return cast("str", self["docname"])
+
+    @property
+    def number(self) -> int:
+        """The number of the block on its page."""
+        return cast("int", self["number"])
+
+    @property
+    def part(self) -> Part:
+        """What will stand here."""
+        return cast("Part", self["part"])
+
+    @property
+    def expression(self) -> str:
+        """The expression whose graph is drawn here; empty if the figure is for all of the block's."""
+        return cast("str", self["expression"])
+
+
+class AutogradImage(nodes.image):
+    """A picture that stands in an HTML page itself, as SVG. Translators without a visitor for it see an image."""
+
+
+def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
+    """Write the SVG into the page."""
+    translator.body.append(cast("str", node["svg"]))
+    raise nodes.SkipNode
