@@ -5,3 +5,34 @@ from __future__ import annotations
 
 class AutogradGraphError(Exception):
     """Base of all errors that this package raises on purpose."""
+
+
+class GraphvizNotFoundError(AutogradGraphError):
+    """No program is there that can lay out a graph, or not the one that was asked for."""
+
+    def __init__(self, setting: str) -> None:
+        self.setting = setting
+        wanted = "neither `graphviz-pure` nor `dot`" if setting == "auto" else f"no `{setting}`"
+        super().__init__(
+            f"found {wanted} to lay out the graph: install the wheel `graphviz-pure`, or Graphviz, "
+            "and make sure that `dot` is on the path"
+        )
+
+
+class LayoutFailedError(AutogradGraphError):
+    """Graphviz could not lay out a graph."""
+
+    def __init__(self, engine: str, status: int, message: str) -> None:
+        self.engine = engine
+        self.status = status
+        self.message = message
+        super().__init__(f"`{engine}` could not lay out the graph (exit status {status}): {message or 'no message'}")
+
+
+class LayoutTimeoutError(AutogradGraphError):
+    """Graphviz needed more time than it was given."""
+
+    def __init__(self, engine: str, seconds: float) -> None:
+        self.engine = engine
+        self.seconds = seconds
+        super().__init__(f"`{engine}` did not lay out the graph within {seconds:g} seconds")

@@ -1,0 +1,122 @@
+"""From a graph to DOT text: what Graphviz is to lay out, and under which ids and classes its parts are found again.
+
+Colours and borders in it are those of a light page, for formats without style sheets. The size of every box is
+given, so that it does not depend on the fonts that an engine knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sphinx_graphviz_autograd.drawing import style
+from sphinx_graphviz_autograd.drawing.labels import edge_label, kind, label
+from sphinx_graphviz_autograd.drawing.metrics import text_width
+from sphinx_graphviz_autograd.drawing.plain import xml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sphinx_graphviz_autograd.drawing.labels import Label
+    from sphinx_graphviz_autograd.drawing.passes import View
+    from sphinx_graphviz_autograd.model import Edge, Graph, Node, Place
+
+LINE = 17.0
+"""Height of a line of names, in points."""
+
+SMALL_LINE = 14.0
+"""Height of any other line, in points."""
+
+_SPARE = 1.12
+"""How much wider than measured a text may come out in the font that a reader has."""
+
+
+def to_dot(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
+    """Return the DOT text of a graph that the passes have made ready.
+
+    Args:
+        graph: what to draw, all of it.
+        view: what to write into the boxes, and which way the arrows run.
+        place: says in words where a line is, as `line 2`.
+    """
+    lines = ["digraph {", *_defaults(view)]
+    lines += [_node_statement(node, label(node, graph, view, place)) for node in graph.nodes]
+    times: Counter[str] = Counter()
+    for edge in graph.edges:
+        pair = f"{edge.source}-{edge.target}"
+        times[pair] += 1
+        id_ = pair if times[pair] == 1 else f"{pair}-{times[pair]}"
+        lines.append(_edge_statement(edge, id_, edge_label(edge, graph, view)))
+    return "\n".join((*lines, "}\n"))
+
+
+def _defaults(view: View) -> tuple[str, ...]:
+    look = style.BY_KIND["grad-fn"]
+    line = style.LIGHT_LINE
+    font = 'fontname="Helvetica"'
+    # network simplex is bounded: on some graphs it would run for minutes to no visible gain
+    spacing = "nodesep=0.3 ranksep=0.36 pad=0.06 nslimit=1 nslimit1=1"
+    direction = view.direction or "TB"
+    graph = f"rankdir={direction} bgcolor=transparent {spacing} {font} fontsize={style.SMALL}"
+    node = f"shape=box {_look_attributes(look)} {font} fontsize={style.SIZE} margin=0 height=0"
+    edge = f'color="{line.stroke}" fontcolor="{line.text}" {font} fontsize={style.SMALL} arrowsize=0.75 penwidth=1.2'
+    return (f"graph [{graph}]", f"node [{node}]", f"edge [{edge}]")
+
+
+@cache
+def _look_attributes(look: style.Look) -> str:
+    light = look.light
+    parts = [f'style="{look.style}" fillcolor="{light.fill}" color="{light.stroke}" fontcolor="{light.text}"']
+    if look.shape != "box":
+        parts.append(f"shape={look.shape}")
+    if look.borders != 1:
+        parts.append(f"peripheries={look.borders}")
+    if look.width != 1:
+        parts.append(f"penwidth={look.width:g}")
+    return " ".join(parts)
+
+
+def _node_statement(node: Node, text: Label) -> str:
+    look = style.BY_KIND[kind(node)]
+    width, height = _size(text)
+    name = f'id="{node.id}" class="{style.PREFIX}{look.kind}"'
+    size = f"width={width / 72:.3f} height={height / 72:.3f}"
+    special = "" if look.kind == "grad-fn" else f" {_look_attributes(look)}"
+    return f"{node.id} [{name} label=<{_html(text)}> {size}{special}]"
+
+
+def _edge_statement(edge: Edge, id_: str, text: str) -> str:
+    look = style.LINE_BY_KIND[edge.kind]
+    parts = [f'id="{id_}" class="{style.PREFIX}edge {style.PREFIX}{look.kind}"']
+    if look.style != "solid":
+        parts.append(f"style={look.style}")
+    if look.head != "normal":
+        parts.append(f"arrowhead={look.head}")
+    if text:
+        parts.append(f"label=<{_escaped(text)}>")
+    return f"{edge.source} -> {edge.target} [{' '.join(parts)}]"
+
+
+def _html(text: Label) -> str:
+    """Return the label as HTML-like text of Graphviz."""
+    name = f"<B>{_escaped(text.name)}</B>" if text.name else ""
+    first = "&nbsp; ".join(part for part in (name, _escaped(text.operation)) if part)
+    small = "".join(
+        f'<BR/><FONT POINT-SIZE="{style.SMALL}">{_escaped(detail)}</FONT>' for detail in text.details if detail.strip()
+    )
+    return f"{first or ' '}{small}"
+
+
+def _escaped(text: str) -> str:
+    r"""Return text for an HTML-like label, in which a backslash has a meaning too: `\N` is the name of the node."""
+    return xml_text(text).replace("\\", r"\\")
+
+
+def _size(text: Label) -> tuple[float, float]:
+    """Return width and height of the box that a label needs, in points."""
+    gap = 8.0 if text.name and text.operation else 0.0
+    first = text_width(text.name, style.SIZE, bold=True) + gap + text_width(text.operation, style.SIZE)
+    widest = max((first, *(text_width(detail, style.SMALL) for detail in text.details)))
+    high = 12 if f"{text.name}{text.operation}".isascii() else 18  # letters of some scripts are taller
+    return max(widest * _SPARE + 20, 44.0), LINE + SMALL_LINE * len(text.details) + high
