@@ -1,0 +1,183 @@
+"""The names that the author's code gave to tensors and modules, noted while it ran.
+
+A variable that is bound anew keeps its name on what it was bound to before. No tensor is kept alive: functions are
+known by their creation numbers, leaves and modules by weak references.
+"""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import torch
+
+from sphinx_graphviz_autograd.tracing.nests import is_nest, items
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sphinx_graphviz_autograd.tracing.source import Statement, Target
+
+GLOBAL, LOCAL, PASSING = range(3)
+"""How good a name is: of a block, of a function in it, of a loop."""
+
+_LARGEST_NOTED = 8
+"""Items of a nest named at each assignment. Longer ones are named at the end, as that is done once."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Name:
+    """A name, ordered by how good it is: first by kind, then by time."""
+
+    kind: int
+    """`GLOBAL`, `LOCAL` or `PASSING`."""
+    time: int
+    """When it was given; smaller is earlier."""
+    text: str
+    """The name as the author wrote it."""
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A tensor without a backward function, or a module, that was given a name."""
+
+    reference: weakref.ref[object]
+    """The tensor or module."""
+    names: dict[tuple[int, str], Name] = field(default_factory=dict)
+    """Its names in the order of time, by kind and text."""
+    statement: Statement | None = None
+    """The statement that gave it its first name."""
+    grad_enabled: bool = True
+    """Whether gradients were on when that statement ended."""
+
+
+class Assigned:
+    """All names that were given while recording."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, int] = {}
+        """When each variable of the blocks got its latest value."""
+        self.passing: set[str] = set()
+        """The variables of the blocks whose latest value came from a loop."""
+        self._clock = 0
+        self._known: dict[int, Known] = {}
+        self._texts: dict[tuple[int, str], int] = {}
+        self._numbers = array("q")
+        self._outputs = array("q")
+        self._names = array("q")
+
+    def note(self, statement: Statement, scope: Mapping[str, object], *, is_global: bool) -> None:
+        """Note what the targets of `statement` are bound to in `scope`, just after it ran."""
+        for target in statement.targets:
+            value = scope.get(target.variable)
+            if value is None:
+                continue
+            self._clock += 1
+            text = target.variable
+            if target.steps:
+                text, value = _follow(target, value, scope)
+            elif target.partly and not isinstance(value, torch.Tensor):
+                continue
+            elif is_global:
+                self.times[text] = self._clock
+                (self.passing.add if target.passing else self.passing.discard)(text)
+            kind = PASSING if target.passing else GLOBAL if is_global else LOCAL
+            self._note_value(value, text, kind, statement)
+
+    def _note_value(self, value: object, text: str, kind: int, statement: Statement) -> None:
+        if isinstance(value, torch.Tensor):
+            self._note_tensor(value, text, kind, statement)
+        elif isinstance(value, torch.nn.Module):
+            self._remember(value).names.setdefault((kind, text), Name(kind, self._clock, text))
+        elif is_nest(value):
+            for at, (name, item) in enumerate(items(value, text)):
+                if at == _LARGEST_NOTED:
+                    break
+                if isinstance(item, torch.Tensor):
+                    self._note_tensor(item, name, kind, statement)
+
+    def _note_tensor(self, tensor: torch.Tensor, text: str, kind: int, statement: Statement) -> None:
+        try:
+            grad_fn = tensor.grad_fn
+        except RuntimeError:  # a stale view; asked for its graph, it is refused
+            return
+        if grad_fn is not None:
+            key = (kind, text)
+            self._numbers.append(grad_fn._sequence_nr())  # noqa: SLF001 -- the public way to a node's number
+            self._outputs.append(tensor.output_nr)
+            self._names.append(self._texts.setdefault(key, len(self._texts)))
+            return
+        known = self._remember(tensor)
+        if known.statement is None:
+            known.statement = statement
+            known.grad_enabled = torch.is_grad_enabled()
+        known.names.setdefault((kind, text), Name(kind, self._clock, text))
+
+    def _remember(self, value: torch.Tensor | torch.nn.Module) -> Known:
+        key = id(value)
+        known = self._known.get(key)
+        if known is None or known.reference() is not value:
+            forget = _Forget(self._known, key)
+            known = self._known[key] = Known(weakref.ref(value, forget))
+        return known
+
+    def known(self, value: object) -> Known | None:
+        """Return what is known of a tensor without a backward function, or of a module."""
+        known = self._known.get(id(value))
+        return known if known is not None and known.reference() is value else None
+
+    def of_functions(self) -> list[tuple[int, int, Name]]:
+        """Return creation number, output number and name for every name of a function's output, in order of time."""
+        keys = list(self._texts)
+        return [
+            (number, output, Name(keys[name][0], time, keys[name][1]))
+            for time, (number, output, name) in enumerate(zip(self._numbers, self._outputs, self._names, strict=True))
+        ]
+
+
+class _Forget:
+    """Takes a dead object out of the table, unless its place has been taken by another with the same id."""
+
+    __slots__ = ("_key", "_known")
+
+    def __init__(self, known: dict[int, Known], key: int) -> None:
+        self._known = known
+        self._key = key
+
+    def __call__(self, reference: weakref.ref[object]) -> None:
+        known = self._known.get(self._key)
+        if known is not None and known.reference is reference:
+            del self._known[self._key]
+
+
+def _follow(target: Target, value: object, scope: Mapping[str, object]) -> tuple[str, object]:
+    """Return the text and value of a target with steps, without running any code of the author's; None if unknown."""
+    text = target.variable
+    for kind, step in target.steps:
+        key = scope.get(str(step)) if kind == "variable" else step
+        if kind == "attribute":
+            text += f".{key}"
+            value = _attribute(value, str(key))
+        elif type(value) in {list, tuple, dict} and type(key) in {int, str}:
+            text += f"[{key!r}]" if type(key) is int else f'["{key}"]'
+            try:
+                value = cast("dict[object, object]", value)[key]
+            except (LookupError, TypeError):
+                return text, None
+        else:
+            return text, None
+    return text, value
+
+
+def _attribute(value: object, name: str) -> object:
+    """Return an attribute that is plainly stored; properties are not run."""
+    stored = cast("dict[str, object]", getattr(value, "__dict__", {}))
+    if name in stored:
+        return stored[name]
+    for table in ("_parameters", "_buffers", "_modules"):
+        held = stored.get(table)
+        if isinstance(held, dict) and name in held:
+            return cast("object", held[name])
+    return None

@@ -1,0 +1,38 @@
+"""What was going on when a node was made, found by the node's creation number."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+
+from torch._C import _autograd
+
+next_number = _autograd._get_sequence_nr  # noqa: SLF001 -- no public function tells the number of the next node
+"""Return the creation number that the next node of this thread will get."""
+
+NOTHING = -1
+"""The value of a mark where nothing that is recorded was going on."""
+
+
+class Marks:
+    """A step function from creation numbers to whole numbers.
+
+    Two machine integers a step, since a training loop makes a step for each of its lines.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = array("q", [-1])
+        self._values = array("q", [NOTHING])
+
+    def mark(self, value: int) -> None:
+        """Note that the nodes made from now on belong to `value`; a step that made no node is overwritten."""
+        number = next_number()
+        if self._numbers[-1] == number:
+            self._values[-1] = value
+        else:
+            self._numbers.append(number)
+            self._values.append(value)
+
+    def at(self, number: int) -> int:
+        """Return the value of the node with this creation number."""
+        return self._values[bisect_right(self._numbers, number) - 1]

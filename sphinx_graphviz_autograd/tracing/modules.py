@@ -1,0 +1,135 @@
+"""Which module was running when, and what the modules and their parameters are called."""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import torch
+
+from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_PATHS = 100_000
+"""Paths followed in a module. Modules that share submodules many levels deep have more paths than anybody can read."""
+
+
+@dataclass(slots=True, eq=False)
+class CalledModule:
+    """A module that was called while recording."""
+
+    reference: weakref.ref[torch.nn.Module]
+    """The module, which may be gone by now."""
+    kind: str
+    """Its class."""
+    calls: int = 0
+    """How often it was called."""
+    path: str = ""
+    """Its path from the name that its outermost module had when it was first called."""
+    parameters: int = 0
+    """Number of elements of its parameters."""
+
+
+class ModuleCalls:
+    """The calls of modules, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.marks = Marks()
+        """The index of the innermost call, by creation number."""
+        self.modules: list[CalledModule] = []
+        """The modules in the order of their first calls."""
+        self._by_id: dict[int, int] = {}
+        self._open: list[tuple[int, int]] = []
+        self._modules = array("q")
+        self._numbers = array("q")
+        self._parents = array("q")
+
+    def begin(self, module: torch.nn.Module) -> None:
+        """Note that a call begins."""
+        at = self._index(module)
+        called = self.modules[at]
+        called.calls += 1
+        self._parents.append(self._open[-1][1] if self._open else NOTHING)
+        self._open.append((at, len(self._modules)))
+        self.marks.mark(len(self._modules))
+        self._modules.append(at)
+        self._numbers.append(called.calls)
+
+    def end(self, module: torch.nn.Module) -> CalledModule | None:
+        """Note that a call ends; return the module if it was its first call and no other call is around it."""
+        at = self._by_id.get(id(module), NOTHING)
+        if not any(at == index for index, _ in self._open):
+            return None
+        while self._open.pop()[0] != at:  # calls that an exception left without an end
+            pass
+        self.marks.mark(self._open[-1][1] if self._open else NOTHING)
+        called = self.modules[at]
+        return called if called.calls == 1 and not self._open else None
+
+    def settle(self, module: torch.nn.Module, name: str) -> None:
+        """Keep paths and sizes of a module and of those in it, since the module may be gone when they are asked for."""
+        for path, inner in submodules(module, name):
+            called = self.find(inner)
+            if called is not None and not called.parameters:
+                called.path = called.path or path
+                called.parameters = count_parameters(inner)
+
+    def find(self, module: torch.nn.Module) -> CalledModule | None:
+        """Return what is known of a module; None if it was never called."""
+        at = self._by_id.get(id(module))
+        return self.modules[at] if at is not None and self.modules[at].reference() is module else None
+
+    def call(self, index: int) -> tuple[CalledModule, int, int]:
+        """Return module, number and parent of a call."""
+        return self.modules[self._modules[index]], self._numbers[index], self._parents[index]
+
+    def _index(self, module: torch.nn.Module) -> int:
+        at = self._by_id.get(id(module))
+        if at is None or self.modules[at].reference() is not module:
+            at = self._by_id[id(module)] = len(self.modules)
+            self.modules.append(CalledModule(weakref.ref(module), type(module).__name__))
+        return at
+
+
+def submodules(module: torch.nn.Module, name: str) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Yield the module and all in it with their paths, once for each path, outer ones first."""
+    waiting: list[tuple[str, torch.nn.Module, tuple[int, ...]]] = [(name, module, ())]
+    for _ in range(_MOST_PATHS):
+        if not waiting:
+            return
+        path, inner, around = waiting.pop()
+        yield path, inner
+        around = (*around, id(inner))
+        children = cast("dict[str, torch.nn.Module | None]", inner.__dict__.get("_modules", {}))
+        waiting.extend(
+            (join(path, key), child, around)
+            for key, child in reversed(children.items())
+            if child is not None and id(child) not in around
+        )
+
+
+def own_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the module's own parameters and buffers with their names."""
+    for table in ("_parameters", "_buffers"):
+        held = cast("dict[str, torch.Tensor | None]", module.__dict__.get(table, {}))
+        yield from ((key, tensor) for key, tensor in held.items() if tensor is not None)
+
+
+def join(path: str, key: str) -> str:
+    """Return the path of the child `key` of the module at `path`."""
+    return f"{path}.{key}" if path else key
+
+
+def count_parameters(module: torch.nn.Module) -> int:
+    """Return the number of elements of the module's parameters, each counted once."""
+    found = {
+        id(tensor): tensor
+        for _, inner in submodules(module, "")
+        for key, tensor in own_tensors(inner)
+        if isinstance(tensor, torch.nn.Parameter) and not torch.nn.parameter.is_lazy(tensor)
+    }
+    return sum(tensor.numel() for tensor in found.values())

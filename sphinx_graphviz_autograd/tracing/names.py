@@ -1,0 +1,154 @@
+"""What the tensors of a graph are called: from the recording, the variables at the end, modules, nests and objects."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, cast
+
+import torch
+
+from sphinx_graphviz_autograd.tracing.assigned import GLOBAL, PASSING, Name
+from sphinx_graphviz_autograd.tracing.modules import join, own_tensors, submodules
+from sphinx_graphviz_autograd.tracing.nests import is_nest, items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from torch.autograd.graph import Node
+
+    from sphinx_graphviz_autograd.tracing.record import Recorder
+
+_LARGEST_NEST = 10_000
+"""Items of a nest that are looked at for names."""
+
+_DEEPEST_NEST = 3
+"""Nests within nests that are looked at for names."""
+
+_NEVER_NAMES = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, str, bytes, int, float)
+"""What is not looked into: it holds no tensors of the author's, or too many that are not."""
+
+_MODULE_TABLES = frozenset({"_parameters", "_buffers", "_modules"})
+
+
+class Names:
+    """The names of tensors, outputs of functions, and modules, as they are when a graph is captured."""
+
+    def __init__(self, namespace: Mapping[str, object], recorder: Recorder | None) -> None:
+        self._recorder = recorder
+        self._tensors: dict[int, list[Name]] = {}
+        self._outputs: dict[tuple[Node, int], list[Name]] = {}
+        self._modules: dict[int, str] = {}
+        self._alive: list[object] = []  # what the tables know by id must not be replaced by something else
+        for position, (variable, value) in enumerate(list(namespace.items())):
+            if variable.startswith("__") or isinstance(value, _NEVER_NAMES):
+                continue
+            self._look_at(value, variable, self._rank(variable, position))
+
+    def _rank(self, variable: str, position: int) -> tuple[int, int]:
+        """Return kind and time of the names that begin with a variable."""
+        if variable.startswith("_"):
+            return PASSING, position
+        if self._recorder is None:
+            return GLOBAL, position
+        assigned = self._recorder.assigned
+        return PASSING if variable in assigned.passing else GLOBAL, assigned.times.get(variable, position)
+
+    def _look_at(self, value: object, text: str, rank: tuple[int, int]) -> None:
+        for name, tensor in self._tensors_in(value, text):
+            self._alive.append(tensor)
+            try:
+                grad_fn = tensor.grad_fn
+            except RuntimeError:  # a stale view
+                continue
+            name_of = Name(*rank, name)
+            if grad_fn is None:
+                self._tensors.setdefault(id(tensor), []).append(name_of)
+            else:
+                self._outputs.setdefault((grad_fn, tensor.output_nr), []).append(name_of)
+
+    def _tensors_in(self, value: object, text: str) -> Iterator[tuple[str, torch.Tensor]]:
+        """Yield the tensors that a variable reaches: itself, items, parameters, attributes one level deep."""
+        waiting: list[tuple[str, object, int]] = [(text, value, 0)]
+        seen: set[int] = set()
+        while waiting:
+            name, held, depth = waiting.pop()
+            if isinstance(held, torch.Tensor):
+                yield name, held
+                continue
+            if isinstance(held, _NEVER_NAMES) or id(held) in seen or depth > _DEEPEST_NEST:
+                continue
+            seen.add(id(held))
+            if isinstance(held, torch.nn.Module):
+                yield from self._tensors_of(held, name)
+            elif is_nest(held):
+                inner = [item for _, item in zip(range(_LARGEST_NEST), items(held, name), strict=False)]
+                waiting.extend((child, item, depth + 1) for child, item in reversed(inner))
+            elif depth == 0:
+                stored = _stored(held)
+                waiting.extend(
+                    (f"{name}.{key}", item, _DEEPEST_NEST - 1 if is_nest(item) else _DEEPEST_NEST)
+                    for key, item in reversed(list(stored.items()))
+                )
+
+    def _tensors_of(self, module: torch.nn.Module, text: str) -> Iterator[tuple[str, torch.Tensor]]:
+        """Yield parameters, buffers and other tensors that a module and those in it hold."""
+        for path, inner in submodules(module, text):
+            self._alive.append(inner)
+            self._modules.setdefault(id(inner), path)
+            for key, tensor in own_tensors(inner):
+                yield join(path, key), tensor
+            for key, held in _stored(inner).items():
+                if key not in _MODULE_TABLES and isinstance(held, torch.Tensor | list | tuple | dict):
+                    yield from self._plainly_held(held, f"{path}.{key}")
+
+    def _plainly_held(self, held: object, text: str) -> Iterator[tuple[str, torch.Tensor]]:
+        """Yield tensors of an attribute of a module that is no parameter: modules in plain lists are found here."""
+        if isinstance(held, torch.Tensor):
+            yield text, held
+            return
+        for _, (name, item) in zip(range(_LARGEST_NEST), items(held, text), strict=False):
+            if isinstance(item, torch.Tensor):
+                yield name, item
+            elif isinstance(item, torch.nn.Module) and id(item) not in self._modules:
+                yield from self._tensors_of(item, name)
+
+    def of_tensor(self, tensor: torch.Tensor) -> tuple[str, ...]:
+        """Return the names of a tensor that no function made, the best first."""
+        names = list(self._tensors.get(id(tensor), ()))
+        known = self._recorder.assigned.known(tensor) if self._recorder is not None else None
+        if known is not None:
+            names.extend(known.names.values())
+        return _texts(names)
+
+    def of_outputs(self, index: dict[Node, int]) -> dict[tuple[int, int], tuple[str, ...]]:
+        """Return the names of the functions' outputs, by the function's place in `index` and the output's number."""
+        found: dict[tuple[int, int], list[Name]] = {}
+        if self._recorder is not None:
+            numbers = {node._sequence_nr(): at for node, at in index.items()}  # noqa: SLF001 -- see `marks`
+            for number, output, name in self._recorder.assigned.of_functions():
+                at = numbers.get(number)
+                if at is not None:
+                    found.setdefault((at, output), []).append(name)
+        for (node, output), names in self._outputs.items():
+            at = index.get(node)
+            if at is not None:
+                found.setdefault((at, output), []).extend(names)
+        return {key: _texts(names) for key, names in found.items()}
+
+    def of_module(self, module: torch.nn.Module) -> str:
+        """Return the path of a module; empty if no name reaches it."""
+        return self._modules.get(id(module), "")
+
+
+def _texts(names: list[Name]) -> tuple[str, ...]:
+    """Return each name once, the best first; `_` is no name."""
+    return tuple(dict.fromkeys(name.text for name in sorted(names) if name.text != "_"))
+
+
+def _stored(value: object) -> dict[str, object]:
+    """Return the attributes that an object stores itself, without running any code of the author's."""
+    try:
+        stored: object = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return cast("dict[str, object]", stored) if isinstance(stored, dict) else {}

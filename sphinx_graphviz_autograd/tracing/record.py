@@ -1,0 +1,170 @@
+"""What ran when: while the author's code runs, notes which nodes each line, each module and each backward made.
+
+PyTorch numbers its nodes as it makes them, so whatever knows the number before and after something ran knows which
+nodes it made. Nothing is added to the graph, and the forward pass runs as it would without.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Self
+
+import torch
+from torch.nn.modules import module as module_hooks
+
+from sphinx_graphviz_autograd.model import CaptureOptions, LineRun, Place
+from sphinx_graphviz_autograd.tracing.assigned import Assigned
+from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
+from sphinx_graphviz_autograd.tracing.modules import ModuleCalls
+from sphinx_graphviz_autograd.tracing.source import Block, Statement
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+    from _typeshed import TraceFunction
+    from torch.utils.hooks import RemovableHandle
+
+PLAIN = CaptureOptions()
+"""Nothing beyond the graph itself."""
+
+_ITERATIONS = 1 << 32
+"""A mark of a line is the statement's index times this, plus the iteration."""
+
+_RESUMABLE = 0x20 | 0x80 | 0x100 | 0x200
+"""The flags of code that can be left and entered again: generators and coroutines."""
+
+
+class _Running:
+    """A call of the author's code that has not returned: which of its statements is running."""
+
+    __slots__ = ("by_line", "is_global", "mark", "statement")
+
+    def __init__(self, block: Block, *, is_global: bool) -> None:
+        self.by_line = block.by_line
+        self.is_global = is_global
+        self.statement: Statement | None = None
+        self.mark = NOTHING
+
+
+class Recorder:
+    """Records the blocks of one session while they run: `with recorder: exec(code, namespace)`, once for each.
+
+    Lines are noted by a trace function on the frames of the blocks alone, and only in the thread that entered the
+    recorder; modules by global forward hooks. Tensors and modules are not kept alive.
+    """
+
+    def __init__(self, options: CaptureOptions = PLAIN, *, folder: str = "") -> None:
+        """Make a recorder; `folder` is the absolute folder to which paths of project modules are relative."""
+        self.options = options
+        self.folder = folder
+        self.blocks: dict[str, Block] = {}
+        """The blocks, by the file names under which they were compiled."""
+        self.lines = Marks()
+        """The running statement and its iteration, by creation number."""
+        self.calls = ModuleCalls()
+        """The calls of modules."""
+        self.assigned = Assigned()
+        """The names that were given."""
+        self._statements: list[Statement] = []
+        self._running: list[_Running] = []
+        self._hooks: list[RemovableHandle] = []
+        self._thread = 0
+        self._trace_line = self._line
+        self._outer_trace = sys.gettrace()
+
+    def add_block(self, filename: str, number: int, source: str) -> None:
+        """Make a block known before it runs, compiled as `compile(source, filename, "exec")`.
+
+        Raises:
+            SyntaxError: the source does not compile.
+        """
+        block = Block(number, source, len(self._statements))
+        self.blocks[filename] = block
+        self._statements.extend(block.statements)
+
+    def __enter__(self) -> Self:
+        """Start recording in this thread."""
+        self._thread = threading.get_ident()
+        self._hooks = [
+            module_hooks.register_module_forward_pre_hook(self._before_call),
+            module_hooks.register_module_forward_hook(self._after_call, always_call=True),
+        ]
+        self._outer_trace = sys.gettrace()
+        sys.settrace(self._enter_frame)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop recording; what is made from now on belongs to no line."""
+        sys.settrace(self._outer_trace)
+        for hook in self._hooks:
+            hook.remove()
+        self._running.clear()
+        self.lines.mark(NOTHING)
+
+    def place(self, number: int) -> Place | None:
+        """Return the line that made the node with this creation number; None if none of a block did."""
+        mark = self.lines.at(number)
+        if mark == NOTHING:
+            return None
+        statement = self._statements[mark // _ITERATIONS]
+        return Place(statement.block, statement.line, mark % _ITERATIONS)
+
+    def runs(self, blocks: frozenset[int]) -> tuple[LineRun, ...]:
+        """Return how often each statement of these blocks ran, those that never ran included."""
+        return tuple(
+            LineRun(statement.block, statement.line, statement.times)
+            for statement in sorted(self._statements, key=lambda statement: (statement.block, statement.line))
+            if statement.block in blocks
+        )
+
+    def _enter_frame(self, frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:
+        """Trace the frames of the blocks; called for every Python call in the thread, so quick to say no."""
+        code = frame.f_code
+        block = self.blocks.get(code.co_filename)
+        if block is None or (code.co_name[0] == "<" and code.co_name != "<module>"):
+            return None  # somebody else's; or a comprehension or lambda, which belongs to the statement that runs it
+        running = _Running(block, is_global=code.co_name == "<module>")
+        if code.co_flags & _RESUMABLE and frame.f_lineno != code.co_firstlineno:
+            running.statement = block.by_line.get(frame.f_lineno)
+            if running.statement is not None:
+                running.mark = running.statement.index * _ITERATIONS + running.statement.times
+                self.lines.mark(running.mark)
+        self._running.append(running)
+        return self._trace_line
+
+    def _line(self, frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
+        """Note that another statement of a block runs now, and what the one before it assigned."""
+        running = self._running[-1]
+        before = running.statement
+        if event == "line":
+            statement = running.by_line.get(frame.f_lineno)
+            if statement is None or (statement is before and not statement.repeats_on_line):
+                return self._trace_line
+            if before is not None and before.targets:
+                self.assigned.note(before, frame.f_locals, is_global=running.is_global)
+            if not (statement.is_with and before is not None and statement.line < before.line <= statement.last):
+                statement.times += 1
+            running.statement = statement
+            running.mark = statement.index * _ITERATIONS + statement.times
+            self.lines.mark(running.mark)
+        elif event == "return":
+            if before is not None and before.targets:
+                self.assigned.note(before, frame.f_locals, is_global=running.is_global)
+            self._running.pop()
+            self.lines.mark(self._running[-1].mark if self._running else NOTHING)
+        return self._trace_line
+
+    def _before_call(self, module: torch.nn.Module, _inputs: object) -> None:
+        if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
+            self.calls.begin(module)
+
+    def _after_call(self, module: torch.nn.Module, _inputs: object, _output: object) -> None:
+        if torch.compiler.is_compiling() or threading.get_ident() != self._thread:
+            return
+        if self.calls.end(module) is not None:
+            known = self.assigned.known(module)
+            names = sorted(known.names.values()) if known is not None else []
+            self.calls.settle(module, names[0].text if names else "")

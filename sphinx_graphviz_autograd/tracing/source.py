@@ -1,0 +1,233 @@
+"""What the author's code says before it runs: its statements, their lines, and what each of them assigns."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Step: TypeAlias = "tuple[str, str | int]"
+"""How a target goes on from its variable: `("attribute", name)`, `("item", key)` or `("variable", name of the key)`."""
+
+_CUTTING_METHODS = frozenset({"detach", "detach_", "item", "numpy", "tolist"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that a statement assigns, as `loss`, `self.h` or `params["w"]`."""
+
+    variable: str
+    """The variable that the target begins with."""
+    steps: tuple[Step, ...] = ()
+    """Attributes and items after the variable; empty for a plain variable."""
+    passing: bool = False
+    """Whether it is a loop variable, which is a poor name for what it held last."""
+    partly: bool = False
+    """Whether only a part of the variable was assigned to, which changes it if it is a tensor."""
+
+
+@dataclass(slots=True, eq=False)
+class Statement:
+    """A statement of a block, or the header of one that has a body. Counts how often it ran."""
+
+    block: int
+    """Number of the block in its session."""
+    index: int
+    """Its number among all statements of the session."""
+    line: int
+    """Its first line in the block, from 1."""
+    last: int
+    """Its last line, its body included."""
+    targets: list[Target] = field(default_factory=list)
+    """What it assigns, in order."""
+    repeats_on_line: bool = False
+    """Whether it is a loop whose body stands on the same line, so that each event of the line is one more run."""
+    is_with: bool = False
+    """Whether it is a `with`, whose line is reached once more when its body is left."""
+    in_place: list[str] = field(default_factory=list)
+    """The operations that it does in place, as `mul` for `b[0] *= 2`."""
+    cut: str = ""
+    """The first call in it that cuts a graph, as `h.detach()`."""
+    times: int = 0
+    """How often it was reached."""
+
+
+class Block:
+    """The statements of one block of the author's code, by line."""
+
+    def __init__(self, number: int, source: str, first_index: int) -> None:
+        """Read the block, and number its statements from `first_index`.
+
+        Raises:
+            SyntaxError: the source does not compile.
+        """
+        self.number = number
+        self.statements: list[Statement] = []
+        self._first_index = first_index
+        self.by_line: dict[int, Statement] = {}
+        for node in _statements(ast.parse(source).body):
+            self._add(node)
+
+    def _add(self, node: ast.stmt | ast.ExceptHandler | ast.match_case) -> None:
+        first, last, end = _extent(node)
+        statement = self.by_line.get(first)
+        if statement is None:
+            statement = Statement(self.number, self._first_index + len(self.statements), first, last)
+            self.statements.append(statement)
+        for line in range(first, end + 1):
+            self.by_line.setdefault(line, statement)
+        statement.targets.extend(_targets(node))
+        statement.repeats_on_line |= isinstance(node, ast.For | ast.AsyncFor | ast.While) and end == last
+        statement.is_with |= isinstance(node, ast.With | ast.AsyncWith)
+        for part in _own_expressions(node):
+            statement.cut = statement.cut or _cut(part)
+        statement.in_place.extend(_in_place(node))
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt | ast.ExceptHandler | ast.match_case]:
+    """Yield the statements that leave a trace when they run, outer ones before what is in them."""
+    for node in body:
+        if _leaves_no_trace(node):
+            continue
+        yield node
+        for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+            for child in getattr(node, name, ()):
+                if isinstance(child, ast.ExceptHandler | ast.match_case):
+                    yield child
+                    yield from _statements(child.body)
+                else:
+                    yield from _statements([child])
+
+
+def _leaves_no_trace(node: ast.stmt) -> bool:
+    """Whether the compiler leaves the statement out, as a docstring or `global`."""
+    is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_constant or isinstance(node, ast.Global | ast.Nonlocal)
+
+
+def _extent(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> tuple[int, int, int]:
+    """Return the first line, the last line, and the last line before the body."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    if isinstance(node, ast.match_case):
+        first, last = node.pattern.lineno, node.body[-1].end_lineno or node.pattern.lineno
+    else:
+        first, last = node.lineno, node.end_lineno or node.lineno
+    body: list[ast.stmt] = getattr(node, "body", [])
+    if not body:
+        return first, last, last
+    start = min((decorator.lineno for decorator in decorators), default=first)
+    body_start = min([body[0].lineno, *(item.lineno for item in getattr(body[0], "decorator_list", []))])
+    return start, last, max(body_start - 1, first)
+
+
+def _targets(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[Target]:
+    match node:
+        case ast.Assign(targets=targets):
+            for target in targets:
+                yield from _unpack(target)
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            yield from _unpack(target)
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            yield from _unpack(target, passing=True)
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from _unpack(item.optional_vars)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver, attr=name))) if _is_in_place(name):
+            yield from _unpack(receiver)
+        case _:
+            pass
+    for part in _own_expressions(node):
+        for expression in ast.walk(part):
+            if isinstance(expression, ast.NamedExpr):
+                yield Target(expression.target.id)
+
+
+def _own_expressions(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[ast.expr]:
+    """Yield the expressions of a statement itself, not those of its body."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield child
+        elif isinstance(child, ast.withitem):
+            yield child.context_expr
+
+
+def _unpack(target: ast.expr, *, passing: bool = False) -> Iterator[Target]:
+    """Yield what an assignment to `target` gives a value to; for `b[0]` that is `b`, too, as it may be a view of it."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for item in target.elts:
+            yield from _unpack(item, passing=passing)
+        return
+    if isinstance(target, ast.Starred):
+        yield from _unpack(target.value, passing=passing)
+        return
+    steps: list[Step] = []
+    partly = not isinstance(target, ast.Name)
+    while not isinstance(target, ast.Name):
+        match target:
+            case ast.Attribute(attr=name):
+                steps.append(("attribute", name))
+            case ast.Subscript(slice=ast.Constant(value=str() | int() as key)):
+                steps.append(("item", key))
+            case ast.Subscript(slice=ast.Name(id=name)):
+                steps.append(("variable", name))
+            case ast.Subscript():
+                steps.clear()
+            case _:
+                return
+        target = target.value
+    if steps:
+        yield Target(target.id, tuple(reversed(steps)), passing=passing)
+    yield Target(target.id, passing=passing, partly=partly)
+
+
+def _is_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__")
+
+
+def _in_place(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[str]:
+    """Yield the operations that a statement does in place, under PyTorch's names."""
+    if isinstance(node, ast.AugAssign):
+        yield _OPERATORS[type(node.op)]
+    if isinstance(node, ast.Assign):
+        yield from ("copy" for target in node.targets if isinstance(target, ast.Subscript))
+    for part in _own_expressions(node):
+        for expression in ast.walk(part):
+            match expression:
+                case ast.Call(func=ast.Attribute(attr=name)) if _is_in_place(name):
+                    yield name.removesuffix("_")
+                case _:
+                    pass
+
+
+def _cut(expression: ast.expr) -> str:
+    """Return the first call in an expression that cuts a graph, as it is written."""
+    for part in ast.walk(expression):
+        match part:
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _CUTTING_METHODS:
+                return ast.unparse(part)
+            case ast.Attribute(attr="data", ctx=ast.Load()):
+                return ast.unparse(part)
+            case _:
+                pass
+    return ""
+
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "bitwise_and",
+    ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor",
+    ast.LShift: "bitwise_left_shift",
+    ast.RShift: "bitwise_right_shift",
+}
