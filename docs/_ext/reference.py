@@ -1,7 +1,7 @@
 """Reference pages made from the code that they describe, so that they cannot say anything else.
 
-`autograd-graph-reference` takes one argument: `options` and a part of them, `configuration`, `warnings`, `boxes` or
-`arrows`.
+`autograd-graph-reference` takes one argument: `options` and a part of them, `words`, `configuration`, `warnings`,
+`boxes` or `arrows`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_graphviz_autograd.drawing import style
+from sphinx_graphviz_autograd.drawing import passes, style
 from sphinx_graphviz_autograd.sphinxext import config, options, problems
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Reference(SphinxDirective):
         match self.arguments:
             case ["options", part]:
                 entries = self.list_options(part)
+            case ["words"]:
+                entries = self.list_words()
             case ["configuration"]:
                 entries = self.list_configuration()
             case ["warnings"]:
@@ -46,8 +48,10 @@ class Reference(SphinxDirective):
                 entries = self.list_looks(style.LINES)
             case _:
                 raise self.error(f"there is no reference of {' '.join(self.arguments)}")
-        found = nodes.definition_list("", *entries, classes=["reference-list"])
-        self.set_source_info(found)
+        # the class of figures, whose style sheet colours the swatches
+        found = nodes.definition_list("", *entries, classes=["reference-list", "autograd-graph"])
+        for node in found.findall(nodes.Element):
+            self.set_source_info(node)  # Sphinx reckons with the line of every term
         return [found]
 
     def list_options(self, part: str) -> Iterator[nodes.Node]:
@@ -55,6 +59,11 @@ class Reference(SphinxDirective):
         for name, (_, option) in options.table().items():
             if option.part == part:
                 yield self.entry(name, OPTION, option.values, option.meaning)
+
+    def list_words(self) -> Iterator[nodes.Node]:
+        """Yield what figures can show, and whether they do if nothing is said."""
+        for word, sentence in passes.SHOW.items():
+            yield self.entry(word, "", "usual" if word in passes.DEFAULT_SHOW else "on demand", sentence)
 
     def list_configuration(self) -> Iterator[nodes.Node]:
         """Yield the values of `conf.py` with their defaults."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-SHOW: Final = (
-    "shapes",
-    "dtypes",
-    "names",
-    "lines",
-    "modules",
-    "attributes",
-    "saved",
-    "data",
-    "accumulate",
-    "slots",
-    "gradients",
-    "plumbing",
-)
-"""What can be shown and hidden."""
+SHOW: Final = {
+    "shapes": "Sizes of tensors.",
+    "dtypes": "Types of their numbers, as `float32`.",
+    "names": "The author's variables, where they name what a function made.",
+    "lines": "The line that ran an operation, and which round of a loop it was.",
+    "modules": "Which `nn.Module` ran an operation, as a frame around it.",
+    "attributes": "What a function keeps that is no tensor, as the `dim` of a sum.",
+    "saved": "The tensors that a function keeps for its backward.",
+    "data": "Inputs for which no gradient is computed, and where a tensor was cut off from its past.",
+    "accumulate": "`AccumulateGrad`, which stands between a leaf and the functions that use it, as a box of its own.",
+    "slots": "Which output of one function goes to which input of another, as numbers at the arrow.",
+    "gradients": "The gradients: values of small tensors, shape and norm of others.",
+    "plumbing": "Functions that only change the form of a tensor, as `ViewBackward0` and `TBackward0`.",
+}
+"""What can be shown and hidden, and what each word means."""
 
 DEFAULT_SHOW: Final = frozenset({"shapes", "names", "lines", "plumbing"})
 """What is shown if nothing else is asked for."""
