@@ -42,6 +42,11 @@ def to_json(value: object) -> str:
     return _text(value, type(value)) + "\n"
 
 
+def to_line(value: object) -> str:
+    """Return the JSON text of a dataclass instance on one line, ending in a newline."""
+    return json.dumps(_encode(value, type(value)), ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+
+
 def from_json(kind: type[T], text: str) -> T:
     """Return the instance of the dataclass `kind` that `text` describes.
 

@@ -323,43 +323,6 @@ class Graph:
         return from_json(cls, text)
 
 
-RefusalReason: TypeAlias = Literal[
-    "undefined",
-    "raised",
-    "no_expression",
-    "no_grad_input",
-    "no_grad_mode",
-    "inference_mode",
-    "detached",
-    "integer",
-    "leaf",
-    "module",
-    "function",
-    "none",
-    "stale_view",
-    "other",
-]
-"""Why there is nothing to draw.
-
-`undefined`: a name in the expression does not exist. `raised`: the expression raised an exception. `no_expression`: no
-expression is written, and the block ends in none. The others are about the value.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a value that the author asked for has no graph."""
-
-    expression: str
-    """The expression that gave it, as written."""
-    reason: RefusalReason
-    """What kind of thing is in the way."""
-    detail: str = ""
-    """What belongs into the message: a type, a name that is meant, an exception."""
-    place: Place | None = None
-    """The line that is to blame, where it is known."""
-
-
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
     """What to capture beyond the graph itself, since it costs time or memory."""

@@ -22,9 +22,16 @@ RefusalReason: TypeAlias = Literal[
     "stale_view",
     "freed",
     "backward",
+    "undefined",
+    "raised",
+    "no_expression",
     "other",
 ]
-"""Why a value has no graph to draw; `freed` and `backward`: why its gradients could not be computed."""
+"""Why a value has no graph to draw.
+
+`freed` and `backward`: there is a graph, but its gradients could not be computed. `undefined` and `raised`: the
+expression could not be evaluated. `no_expression`: none was written, and the block ends in none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,8 @@ class Refusal:
     def message(self, line: str = "") -> str:
         """Return one sentence that says why and what to do; `line` are words for `place`, as `line 12`."""
         where = f" ({line})" if line else ""
+        if self.reason == "no_expression":
+            return "there is nothing to draw: write the variables as argument, or end the block in an expression"
         return f"`{self.expression}` {_SENTENCES[self.reason].format(detail=self.detail, where=where)}"
 
 
@@ -68,5 +77,8 @@ _SENTENCES: dict[RefusalReason, str] = {
     "freed": "has a graph whose saved tensors were freed by backward, so its gradients cannot be computed again: draw "
     "it before `backward()`, or pass `retain_graph=True`",
     "backward": "has a graph, but its gradients could not be computed: {detail}",
+    "undefined": "cannot be drawn: {detail}",
+    "raised": "cannot be drawn, as evaluating it raised {detail}",
+    "no_expression": "",
     "other": "is of type `{detail}`, which is no tensor: draw a tensor, or a tuple, list, dict or dataclass of tensors",
 }

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from sphinx_graphviz_autograd.codec import rows
 from sphinx_graphviz_autograd.errors import AutogradGraphError
-from sphinx_graphviz_autograd.model import CaptureOptions, Graph, Place, Refusal
+from sphinx_graphviz_autograd.model import CaptureOptions, Graph, Place
+from sphinx_graphviz_autograd.refusal import Refusal  # noqa: TC001  # the codec reads annotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ class Snippet:
     """Whether there is something to draw; if without `expressions`, the value of the last expression."""
     separate: bool = False
     """Whether each expression gets a figure of its own."""
-    capture: CaptureOptions = CaptureOptions()
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
     """What to capture beyond the graph."""
     raises: str | None = None
     """Name of the exception that is expected; empty for any; None if none is."""
@@ -110,6 +111,8 @@ class BlockResult:
     """What was to be drawn and cannot be."""
     expected: str = ""
     """The exception that `raises` expected, as Python words it; empty if none came."""
+    cut: bool = False
+    """Whether it printed more than is kept."""
 
 
 FailureKind: TypeAlias = Literal["execution", "syntax", "timeout", "crash", "missing"]

@@ -1,0 +1,139 @@
+"""Exceptions and deaths of the author's code as data: in which block and line, and in words without our own frames."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import signal
+import traceback
+from typing import TYPE_CHECKING, Final
+
+from sphinx_graphviz_autograd.execution.outputs import tidy
+from sphinx_graphviz_autograd.execution.paths import PACKAGE, Folders, shown_file
+from sphinx_graphviz_autograd.execution.session import Failure, FailureKind, block_name
+from sphinx_graphviz_autograd.model import Place
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_BLOCK_NAME: Final = re.compile(r"<autograd-graph (\d+)>")
+
+_DUMPED: Final = re.compile(r'File "<autograd-graph (\d+)>", line (\d+)')
+"""A frame of a block in what `faulthandler` writes."""
+
+
+def remember_source(name: str, source: str) -> None:
+    """Let tracebacks and `inspect` find the source text of code that is in no file."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+
+
+def exception_failure(error: BaseException, block: int, folders: Folders) -> Failure:
+    """Return the failure that an exception is, which ended a block."""
+    kind: FailureKind = "execution"
+    message = exception_line(error, folders)
+    if isinstance(error, SystemExit):
+        kind = "crash"
+        message = tidy(f"called sys.exit({'' if error.code is None else repr(error.code)})", folders)
+    return Failure(kind, block, _innermost_place(error.__traceback__, block), message, _traceback_text(error, folders))
+
+
+def syntax_failure(error: Exception, block: int, source: str, folders: Folders) -> Failure:
+    """Return the failure that an exception of the compiler is."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    last = max(1, len(source.rstrip().splitlines()))
+    text = tidy("".join(traceback.TracebackException(type(error), error, None).format_exception_only()), folders)
+    return Failure("syntax", block, Place(block, min(line or 0, last)), exception_line(error, folders), text)
+
+
+def exception_line(error: BaseException, folders: Folders) -> str:
+    """Return an exception on one line, as `ValueError: bad`."""
+    return exception_text(error, folders).partition("\n")[0].rstrip()
+
+
+def exception_text(error: BaseException, folders: Folders) -> str:
+    """Return an exception as the end of its traceback has it, which may be several lines."""
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in {"builtins", "__main__"}:
+        name = f"{kind.__module__}.{name}"
+    try:
+        words = (error.msg or "") if isinstance(error, SyntaxError) else str(error)
+    except BaseException as second:  # noqa: BLE001  # the author's `__str__` may do anything
+        words = f"<its text cannot be had: str() raised {type(second).__name__}>"
+    words = words.strip()
+    return tidy(f"{name}: {words}" if words else name, folders)
+
+
+def is_expected(error: BaseException, name: str) -> bool:
+    """Return whether an exception is one of those that `raises` names; an empty name stands for any."""
+    names = {part for kind in type(error).__mro__ for part in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")}
+    return not name or name in names
+
+
+def dumped_place(dump: str) -> Place | None:
+    """Return the innermost line of a block in what `faulthandler` wrote when the process died."""
+    frames = _DUMPED.findall(dump)
+    return _statement_place(int(frames[0][0]), int(frames[0][1])) if frames else None
+
+
+def death(code: int) -> str:
+    """Return in words how a process ended that should not have."""
+    if code >= 0:
+        return f"ended with exit status {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "unknown"
+    hint = ", perhaps as memory ran out" if name == "SIGKILL" else ""
+    return f"ended with signal {-code} ({name}){hint}"
+
+
+def _traceback_text(error: BaseException, folders: Folders) -> str:
+    shaped = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
+    seen: set[int] = set()
+    waiting: list[traceback.TracebackException | None] = [shaped]
+    while waiting:
+        part = waiting.pop()
+        if part is None or id(part) in seen:
+            continue
+        seen.add(id(part))
+        part.stack = traceback.StackSummary.from_list(_shown_frames(part.stack, folders))
+        waiting += [part.__cause__, part.__context__, *(part.exceptions or ())]
+    return tidy("".join(shaped.format()), folders)
+
+
+def _shown_frames(stack: traceback.StackSummary, folders: Folders) -> list[traceback.FrameSummary]:
+    frames = [frame for frame in stack if not frame.filename.startswith(PACKAGE)]
+    for frame in frames:
+        _ = frame.line  # is read now, while the file can be found under its name
+        frame.filename = shown_file(frame.filename, folders)
+    return frames
+
+
+def _innermost_place(trace: TracebackType | None, block: int) -> Place:
+    """Return the place of the innermost frame in the document's own code."""
+    place = Place(block, 0)
+    while trace is not None:
+        match = _BLOCK_NAME.fullmatch(trace.tb_frame.f_code.co_filename)
+        if match:
+            place = Place(int(match[1]), trace.tb_lineno)
+        trace = trace.tb_next
+    return _statement_place(place.block, place.line)
+
+
+def _statement_place(block: int, line: int) -> Place:
+    """Return the first line of the statement that spans a line."""
+    source = "".join(linecache.getlines(block_name(block)))
+    try:
+        statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Place(block, line)
+    spanning = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    if not spanning:
+        return Place(block, line)
+    innermost = max(spanning, key=lambda node: (node.lineno, node.col_offset))
+    body = getattr(innermost, "body", [])
+    if body and line >= body[0].lineno:  # the head of an `except` or `case` is no statement of its own
+        return Place(block, line)
+    return Place(block, innermost.lineno)
