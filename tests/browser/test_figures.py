@@ -133,7 +133,7 @@ def test_figures_have_no_accessibility_violations(page: Page) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_figures_fit_their_column(page: Page, width: int) -> None:
-    """On a telephone, a tablet and a desk, no picture is wider than the text, and no page needs to be scrolled sideways."""
+    """On a telephone, a tablet and a desk, no picture is wider than the text, and no page scrolls sideways."""
     page.set_viewport_size({"width": width, "height": 900})
 
     wide: Wide = page.evaluate(WIDE)
