@@ -17,6 +17,8 @@ from sphinx_graphviz_autograd.model import Place
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from sphinx_graphviz_autograd.execution.session import Session
+
 _BLOCK_NAME: Final = re.compile(r"<autograd-graph (\d+)>")
 
 _DUMPED: Final = re.compile(r'File "<autograd-graph (\d+)>", line (\d+)')
@@ -72,9 +74,31 @@ def is_expected(error: BaseException, name: str) -> bool:
 
 
 def dumped_place(dump: str) -> Place | None:
-    """Return the innermost line of a block in what `faulthandler` wrote when the process died."""
-    frames = _DUMPED.findall(dump)
-    return _statement_place(int(frames[0][0]), int(frames[0][1])) if frames else None
+    """Return the innermost line of a block in what `faulthandler` wrote when the process died, if there is one."""
+    frame = _DUMPED.search(dump)
+    return Place(int(frame[1]), int(frame[2])) if frame else None
+
+
+def death_failure(session: Session, block: int, code: int, place: Place | None, limit: float | None) -> Failure:
+    """Return the failure that the end of a session's process is.
+
+    Args:
+        session: the session.
+        block: the block that was running.
+        code: the exit status; a signal as a negative number.
+        place: a line that was running, if that is known.
+        limit: how many seconds the session had, if it was ended because it took longer.
+    """
+    if limit is not None:
+        kind: FailureKind = "timeout"
+        message = f"did not end within {limit:g} seconds"
+    else:
+        kind = "crash"
+        message = f"called os._exit({code})" if code >= 0 and place is not None else death(code)
+    if place is None or place.block >= len(session.snippets):
+        return Failure(kind, block, Place(block, 0), message)
+    line = statement_line(session.snippets[place.block].code, place.line)
+    return Failure(kind, block, Place(place.block, line), message)
 
 
 def death(code: int) -> str:
@@ -119,21 +143,20 @@ def _innermost_place(trace: TracebackType | None, block: int) -> Place:
         if match:
             place = Place(int(match[1]), trace.tb_lineno)
         trace = trace.tb_next
-    return _statement_place(place.block, place.line)
+    return Place(place.block, statement_line("".join(linecache.getlines(block_name(place.block))), place.line))
 
 
-def _statement_place(block: int, line: int) -> Place:
+def statement_line(source: str, line: int) -> int:
     """Return the first line of the statement that spans a line."""
-    source = "".join(linecache.getlines(block_name(block)))
     try:
         statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Place(block, line)
+        return line
     spanning = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
     if not spanning:
-        return Place(block, line)
+        return line
     innermost = max(spanning, key=lambda node: (node.lineno, node.col_offset))
     body = getattr(innermost, "body", [])
     if body and line >= body[0].lineno:  # the head of an `except` or `case` is no statement of its own
-        return Place(block, line)
-    return Place(block, innermost.lineno)
+        return line
+    return innermost.lineno
