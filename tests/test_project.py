@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 import zipfile
 from importlib import metadata
@@ -99,6 +100,14 @@ def test_readme_commands_are_those_of_ci() -> None:
 
     assert len(commands) == 2
     assert set(commands) <= set(read(".ci/run").splitlines())
+
+
+def test_readme_shows_what_its_example_draws() -> None:
+    """The picture of the README is, byte for byte, what the package makes today of the example below it."""
+    overview = pytest.importorskip("tests.overview", reason="needs PyTorch", exc_type=ImportError)
+
+    assert textwrap.indent(overview.CODE, "   ") in read("README.md")
+    assert overview.make() == overview.PICTURE.read_text(encoding="utf-8")
 
 
 def test_ci_runs_every_supported_python(project: Project) -> None:
