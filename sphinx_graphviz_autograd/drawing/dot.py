@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing import style
-from sphinx_graphviz_autograd.drawing.labels import edge_label, kind, label
+from sphinx_graphviz_autograd.drawing.labels import edge_label, kind, label, slot_label
 from sphinx_graphviz_autograd.drawing.metrics import text_width
 from sphinx_graphviz_autograd.drawing.plain import xml_text
 
@@ -47,7 +47,8 @@ def to_dot(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
         pair = f"{edge.source}-{edge.target}"
         times[pair] += 1
         id_ = pair if times[pair] == 1 else f"{pair}-{times[pair]}"
-        lines.append(_edge_statement(edge, id_, edge_label(edge, graph, view)))
+        texts = edge_label(edge, view), slot_label(edge, graph, view)
+        lines.append(_edge_statement(edge, id_, *texts))
     return "\n".join((*lines, "}\n"))
 
 
@@ -60,7 +61,8 @@ def _defaults(view: View) -> tuple[str, ...]:
     direction = view.direction or "TB"
     graph = f"rankdir={direction} bgcolor=transparent {spacing} {font} fontsize={style.SMALL}"
     node = f"shape=box {_look_attributes(look)} {font} fontsize={style.SIZE} margin=0 height=0"
-    edge = f'color="{line.stroke}" fontcolor="{line.text}" {font} fontsize={style.SMALL} arrowsize=0.75 penwidth=1.2'
+    lines = f'color="{line.stroke}" fontcolor="{line.text}" {font} fontsize={style.SMALL}'
+    edge = f"{lines} arrowsize=0.75 penwidth=1.2 labeldistance=1.5 labelangle=30"
     return (f"graph [{graph}]", f"node [{node}]", f"edge [{edge}]")
 
 
@@ -86,7 +88,7 @@ def _node_statement(node: Node, text: Label) -> str:
     return f"{node.id} [{name} label=<{_html(text)}> {size}{special}]"
 
 
-def _edge_statement(edge: Edge, id_: str, text: str) -> str:
+def _edge_statement(edge: Edge, id_: str, text: str, slot: str) -> str:
     look = style.LINE_BY_KIND[edge.kind]
     parts = [f'id="{id_}" class="{style.PREFIX}edge {style.PREFIX}{look.kind}"']
     if look.style != "solid":
@@ -94,7 +96,9 @@ def _edge_statement(edge: Edge, id_: str, text: str) -> str:
     if look.head != "normal":
         parts.append(f"arrowhead={look.head}")
     if text:
-        parts.append(f"label=<{_escaped(text)}>")
+        parts.append(f"label=<&nbsp;{_escaped(text)}&nbsp;>")
+    if slot:
+        parts.append(f"headlabel=<{_escaped(slot)}>")
     return f"{edge.source} -> {edge.target} [{' '.join(parts)}]"
 
 

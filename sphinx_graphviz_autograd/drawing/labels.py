@@ -125,16 +125,23 @@ def shape_words(meta: TensorMeta) -> str:
     return "(?)" if meta.shape is None else f"({', '.join(map(str, meta.shape))})"
 
 
-def edge_label(edge: Edge, graph: Graph, view: View) -> str:
+def edge_label(edge: Edge, view: View) -> str:
     """Return what stands on an arrow; empty for most."""
     words = []
-    if "slots" in view.show and edge.kind == "gradient":
-        words.append(_slot_words(edge, graph))
     if edge.hidden:
         words.append(f"… {edge.hidden}")
     if "gradients" in view.show and edge.gradient is not None:
         words.append(_gradient_words(edge.gradient, view.show))
     return "  ".join(word for word in words if word)
+
+
+def slot_label(edge: Edge, graph: Graph, view: View) -> str:
+    """Return what stands at the head of an arrow: which output of its source enters which input of its target."""
+    if "slots" not in view.show or edge.kind not in {"gradient", "data"}:
+        return ""
+    source = graph.by_id[edge.source]
+    several = isinstance(source, GradFn) and len(source.outputs) > 1
+    return f"{edge.output} → {edge.slot}" if several else f"{edge.slot}"
 
 
 def short(text: str) -> str:
@@ -211,12 +218,6 @@ def _group_label(node: Group, graph: Graph, show: frozenset[str], place: Callabl
             return Label(f"{node.nodes} more nodes", "", _details("not drawn"))
         case _:
             assert_never(node.kind)
-
-
-def _slot_words(edge: Edge, graph: Graph) -> str:
-    source = graph.by_id[edge.source]
-    several = isinstance(source, GradFn) and len(source.outputs) > 1
-    return f"{edge.output} → {edge.slot}" if several else f"{edge.slot}"
 
 
 def _gradient_words(gradient: Gradient | None, show: frozenset[str]) -> str:

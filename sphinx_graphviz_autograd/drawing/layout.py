@@ -23,6 +23,9 @@ EngineName: TypeAlias = Literal["graphviz-pure", "dot"]
 Format: TypeAlias = Literal["svg", "png", "pdf"]
 """What a picture can be."""
 
+_FIXED_FONT: Final = re.compile(r'\bfontname="?monospace"?')
+"""The font of torchviz's drawings, by a name of which `graphviz-pure` has no measures."""
+
 _NAMES: Final[tuple[EngineName, ...]] = ("graphviz-pure", "dot")
 
 
@@ -106,6 +109,8 @@ def _without_frames(dot: str) -> str:
 
 
 def _run(dot: str, engine: Engine, format_: Format, timeout: float) -> bytes:
+    if engine.name == "graphviz-pure":
+        dot = _FIXED_FONT.sub("fontname=Courier", dot)
     command = [engine.program, f"-T{format_}", *(["-Gdpi=192"] if format_ == "png" else [])]
     try:
         done = subprocess.run(  # noqa: S603 - the program was found by us, the graph goes through a pipe

@@ -75,16 +75,15 @@ def rows(graph: Graph, view: View, place: Callable[[Place], str] = lambda _: "")
     return (*boxes, *arrows)
 
 
-def rows_of_colours(colours: frozenset[str]) -> tuple[Row, ...]:
-    """Return the legend of a drawing that torchviz made, from the kinds that its fill colours stand for."""
-    return tuple(Row(look.kind, look.word, look.sentence, 0) for look in style.LOOKS if look.kind in colours)
+def listed(words: list[str]) -> tuple[str, ...]:
+    """Return the words, the last of many replaced by how many they are."""
+    return tuple(words) if len(words) <= _MOST else (*words[:_MOST], f"and {len(words) - _MOST} more")
 
 
 def _items(nodes: list[Node], graph: Graph, view: View, place: Callable[[Place], str]) -> tuple[str, ...]:
-    words = [_words(node, graph, view, place) for node in nodes[:_MOST]]
-    if len(nodes) > _MOST:
-        words.append(f"and {len(nodes) - _MOST} more")
-    return tuple(words)
+    more = len(nodes) - _MOST
+    words = tuple(_words(node, graph, view, place) for node in nodes[:_MOST])
+    return (*words, f"and {more} more") if more > 0 else words
 
 
 def _words(node: Node, graph: Graph, view: View, place: Callable[[Place], str]) -> str:

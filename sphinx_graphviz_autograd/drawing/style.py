@@ -100,7 +100,7 @@ LOOKS: Final = (
     Look(
         "leaf",
         "leaf tensor",
-        "A tensor that requires a gradient and that no recorded operation made; its gradient ends up in its `.grad`.",
+        "A tensor that requires a gradient and that no recorded operation made; its gradient arrives in its .grad.",
         Colours("#dfecff", "#2563c9", "#0f2a5c"),
         Colours("#182a4a", "#6ea3f5", "#dfeaff"),
         style="rounded,filled",

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 from sphinx_graphviz_autograd.drawing import style
 from sphinx_graphviz_autograd.drawing.dot import LINE, SMALL_LINE
+from sphinx_graphviz_autograd.drawing.foreign import KIND_OF_FILL
 from sphinx_graphviz_autograd.drawing.plain import xml_text
 
 if TYPE_CHECKING:
@@ -21,14 +22,9 @@ _SVG: Final = "{http://www.w3.org/2000/svg}"
 _NUMBER: Final = re.compile(r"-?\d+\.\d+")
 _POINT: Final = re.compile(r"(-?[\d.]+),(-?[\d.]+)")
 _CORNERS: Final = 4
-_TORCHVIZ: Final = {
-    "lightblue": "leaf",
-    "orange": "saved-tensor",
-    "darkolivegreen1": "output",
-    "darkolivegreen3": "output",
-    "lightgrey": "grad-fn",
-}
-"""What torchviz means by its fill colours."""
+_NO_FILL: Final = frozenset({"none", "transparent"})
+_KIND_OF_FILL: Final = {"#caff70": "output", "#a2cd5a": "output", "lightgrey": "grad-fn"}
+"""Colours that SVG does not know by the names which torchviz gives, and Graphviz's fill where none is given."""
 
 _PRESENTATION: Final = ("stroke-dasharray", "stroke-width")
 """What is kept of Graphviz's attributes of a form."""
@@ -106,7 +102,7 @@ def _node(group: ET.Element, classes: list[str], prefix: str) -> str:
     if not ours:
         kind = _kind_of_colour(group)
     if kind not in style.BY_KIND:
-        return _foreign(group, f"{style.PREFIX}node", prefix)
+        return _foreign(group, prefix)
     look = style.BY_KIND[kind]
     forms = "".join(_form(form, look.style) for form in group.iter() if form.tag != f"{_SVG}text")
     text = _centred_text(group) if ours else "".join(_plain_text(text) for text in group.iter(f"{_SVG}text"))
@@ -119,7 +115,7 @@ def _node(group: ET.Element, classes: list[str], prefix: str) -> str:
 
 def _edge(group: ET.Element, classes: list[str], prefix: str) -> str:
     if not classes and _has_colour(group):
-        return _foreign(group, f"{style.PREFIX}edge", prefix)
+        return _foreign(group, prefix)
     names = " ".join(name for name in classes if name.startswith(style.PREFIX)) or f"{style.PREFIX}edge"
     colour = style.LIGHT_LINE.stroke
     forms = "".join(_form(form, "") for form in group.iter() if form.tag != f"{_SVG}text")
@@ -142,7 +138,7 @@ def _form(form: ET.Element, border: str) -> str:
     """Return the markup of a path, polygon, polyline or ellipse without its colours."""
     tag = form.tag.removeprefix(_SVG)
     kept = {name: value for name in _PRESENTATION if (value := form.get(name))}
-    kept |= {name: "none" for name in ("fill", "stroke") if form.get(name) in {"none", "transparent"}}
+    kept |= {name: "none" for name in ("fill", "stroke") if form.get(name) in _NO_FILL}
     match tag:
         case "polygon" if _is_rectangle(form):
             return _rectangle(_points(form), 3, kept)
@@ -225,28 +221,28 @@ def _plain_text(text: ET.Element) -> str:
     return f"<text{_attributes(attributes)}>{xml_text(text.text or '')}</text>"
 
 
-def _foreign(group: ET.Element, name: str, prefix: str) -> str:
-    """Return a part of somebody else's drawing with its own colours; what is black takes the page's."""
+def _foreign(group: ET.Element, prefix: str) -> str:
+    """Return a part of somebody else's drawing with its own colours; what is black on the page takes the page's."""
+    on_page = group.get("class", "").startswith("edge")
+    filled = not on_page and any(
+        form.get("fill", "none") not in _NO_FILL for form in group if form.tag != f"{_SVG}text"
+    )
+    black = "#000" if filled else "currentColor"
     parts = []
     for form in group.iter():
-        if form.tag == f"{_SVG}text":
-            parts.append(_plain_text(form).replace("<text", f"<text{_attributes(_own_colours(form))}", 1))
-            continue
-        markup = _form(form, "")
-        own = _own_colours(form)
-        cut = markup.find(" ")
-        parts.append(f"{markup[:cut]}{_attributes(own)}{markup[cut:]}" if markup else "")
-    return f'<g id="{prefix}{group.get("id")}" class="{name}">{"".join(parts)}</g>'
-
-
-def _own_colours(form: ET.Element) -> dict[str, str]:
-    found = {name: form.get(name, "black" if name == "fill" else "none") for name in ("fill", "stroke")}
-    return {name: "currentColor" if value == "black" else value for name, value in found.items() if value != "none"}
+        text = form.tag == f"{_SVG}text"
+        markup = _plain_text(form) if text else _form(form, "")
+        own = {"fill": form.get("fill", "black"), "stroke": form.get("stroke", "none")}
+        shown = {name: black if value == "black" else value for name, value in own.items() if value not in _NO_FILL}
+        cut = re.search(r"[ >]", markup)
+        parts.append(f"{markup[: cut.start()]}{_attributes(shown)}{markup[cut.start() :]}" if cut else "")
+    return f'<g id="{prefix}{group.get("id")}" class="{style.PREFIX}foreign">{"".join(parts)}</g>'
 
 
 def _kind_of_colour(group: ET.Element) -> str:
     fills = (form.get("fill", "") for form in group)
-    return next((_TORCHVIZ[fill] for fill in fills if fill in _TORCHVIZ), "")
+    kinds = KIND_OF_FILL | _KIND_OF_FILL
+    return next((kinds[fill] for fill in fills if fill in kinds), "")
 
 
 def _has_colour(group: ET.Element) -> bool:
