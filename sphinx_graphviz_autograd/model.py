@@ -228,6 +228,10 @@ class Group:
     """What differs between the steps of a fold, in words."""
     place: Place | None = None
     """The line that ran it, for a fold."""
+    sequence: int | None = None
+    """Creation number of the earliest function in it."""
+    structure: str = ""
+    """A digest of what is in it; the same for groups that are equal inside."""
 
 
 Node: TypeAlias = Output | GradFn | Leaf | SavedTensor | Data | Reference | Group
