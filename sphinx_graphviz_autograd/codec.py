@@ -5,22 +5,29 @@ diff: a field marked with `rows()` is written one item a line. Reading checks ev
 annotation of its field, so that a corrupt or foreign file is a `CodecError` and never a half-right object.
 Understood are `str`, `int`, `float`, `bool`, `None`, `Literal`, `tuple`, `dict[str, ...]`, dataclasses and unions
 of these. In a union of dataclasses each object carries its class name under the key `type`.
+
+Each annotation is turned once into a function that writes, and one that reads, what it describes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import types
+from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Literal, TypeAlias, TypeVar, cast, get_args, get_origin
+
+from sphinx_graphviz_autograd.encoder import UNIONS, default_of, fields_of, rows, writer
+
+__all__ = ["CodecError", "from_json", "rows", "to_json", "to_line"]
 
 T = TypeVar("T")
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 """What `json` reads and writes."""
 
-_ROWS = "rows"
+_Read: TypeAlias = Callable[[Json], object]
+"""Returns the value that JSON data describes; raises `_Misfit`."""
 
 
 class CodecError(ValueError):
@@ -32,19 +39,23 @@ class CodecError(ValueError):
         super().__init__(f"at `{path}`: {problem}")
 
 
-def rows() -> dict[str, bool]:
-    """Return field metadata that has a tuple or mapping written one item a line."""
-    return {_ROWS: True}
+class _Misfit(Exception):  # noqa: N818  # never leaves this module
+    """Data that is not what its annotation describes; whoever catches it adds its part of the path in front."""
+
+    def __init__(self, problem: str) -> None:
+        self.path = ""
+        self.problem = problem
+        super().__init__(problem)
 
 
 def to_json(value: object) -> str:
-    """Return the JSON text of a dataclass instance, ending in a newline."""
-    return _text(value, type(value)) + "\n"
+    """Return the JSON text of a dataclass instance, ending in a newline; rows stand on lines of their own."""
+    return writer(cast("Hashable", type(value)), in_rows=True)(value) + "\n"
 
 
 def to_line(value: object) -> str:
     """Return the JSON text of a dataclass instance on one line, ending in a newline."""
-    return json.dumps(_encode(value, type(value)), ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
+    return writer(cast("Hashable", type(value)))(value) + "\n"
 
 
 def from_json(kind: type[T], text: str) -> T:
@@ -55,146 +66,172 @@ def from_json(kind: type[T], text: str) -> T:
     """
     try:
         data = cast("Json", json.loads(text))
+        return cast("T", _reader(cast("Hashable", kind))(data))
+    except _Misfit as misfit:
+        raise CodecError(kind.__name__ + misfit.path, misfit.problem) from None
     except ValueError as error:
         raise CodecError("", str(error)) from error
     except RecursionError as error:
         raise CodecError("", "it is nested too deeply") from error
-    return cast("T", _decode(data, kind, kind.__name__))
 
 
-def _text(value: object, hint: object) -> str:
-    """Write objects that have a field of rows over several lines, anything else on one."""
-    kind: type = type(value)
-    if not _has_rows(kind):
-        return json.dumps(_encode(value, hint), ensure_ascii=False, sort_keys=True, allow_nan=False)
-    lines = []
-    if _is_tagged(hint):
-        lines.append(f'"type": {json.dumps(kind.__name__)}')
-    for field, field_hint in sorted(_fields(kind), key=lambda pair: pair[0].name):
-        item = getattr(value, field.name)
-        if item == _default(field):
-            continue
-        text = _rows_text(item, field_hint) if field.metadata.get(_ROWS) else _text(item, field_hint)
-        lines.append(f"{json.dumps(field.name)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def _rows_text(value: object, hint: object) -> str:
-    if isinstance(value, dict):
-        item_hint = get_args(hint)[1]
-        items = [f"{json.dumps(key, ensure_ascii=False)}: {_text(value[key], item_hint)}" for key in sorted(value)]
-        return "{\n" + ",\n".join(items) + "\n}"
-    item_hint = get_args(hint)[0]
-    return "[\n" + ",\n".join(_text(item, item_hint) for item in cast("tuple[object, ...]", value)) + "\n]"
-
-
-def _encode(value: object, hint: object) -> Json:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, tuple):
-        return [_encode(item, item_hint) for item, item_hint in zip(value, _item_hints(hint, len(value)), strict=True)]
-    if isinstance(value, dict):
-        return {key: _encode(item, get_args(hint)[1]) for key, item in value.items()}
-    kind: type = type(value)
-    data: dict[str, Json] = {"type": kind.__name__} if _is_tagged(hint) else {}
-    for field, field_hint in _fields(kind):
-        item = getattr(value, field.name)
-        if item != _default(field):
-            data[field.name] = _encode(item, field_hint)
-    return data
-
-
-def _decode(data: Json, hint: object, path: str) -> object:
+@cache
+def _reader(hint: Hashable) -> _Read:
+    """Return what reads a value of an annotation."""
     origin = get_origin(hint)
-    if origin in {Union, types.UnionType}:
-        return _decode_union(data, hint, path)
+    if origin in UNIONS:
+        return _union_reader(hint)
     if origin is Literal:
-        if data in get_args(hint) and not isinstance(data, bool):
+        return _literal_reader(get_args(hint))
+    if origin is tuple:
+        return _tuple_reader(hint)
+    if origin is dict:
+        return _dict_reader(hint)
+    if not isinstance(hint, type):
+        raise TypeError(f"{hint} is not understood")
+    return _object_reader(hint) if dataclasses.is_dataclass(hint) else _plain_reader(hint)
+
+
+def _plain_kinds(hint: Hashable) -> frozenset[type]:
+    """Return the JSON types whose values are themselves what the annotation describes, with nothing to be checked."""
+    members = get_args(hint) if get_origin(hint) in UNIONS else (hint,)
+    return frozenset(member for member in members if member in {str, int, float, bool})
+
+
+def _plain_reader(kind: type) -> _Read:
+    def read(data: Json) -> object:
+        if type(data) is kind:
             return data
-        raise CodecError(path, f"{data!r} is none of {', '.join(map(repr, get_args(hint)))}")
-    if origin is tuple and isinstance(data, list):
-        hints = _item_hints(hint, len(data))
-        if len(hints) != len(data):
-            raise CodecError(path, f"{len(hints)} items expected, found {len(data)}")
-        return tuple(_decode(item, hints[at], f"{path}[{at}]") for at, item in enumerate(data))
-    if origin is dict and isinstance(data, dict):
-        return {key: _decode(item, get_args(hint)[1], f"{path}.{key}") for key, item in data.items()}
-    if isinstance(hint, type):
-        return _decode_plain(data, hint, path)
-    raise CodecError(path, f"{_name(hint)} expected, found {data!r:.60}")
+        if kind is float and type(data) is int:
+            return float(data)
+        raise _unexpected(data, kind)
+
+    return read
 
 
-def _decode_plain(data: Json, kind: type, path: str) -> object:
-    if dataclasses.is_dataclass(kind) and isinstance(data, dict):
-        return _decode_object(data, kind, path)
-    if kind is float and type(data) is int:
-        return float(data)
-    if type(data) is kind:
-        return data
-    raise CodecError(path, f"{_name(kind)} expected, found {data!r:.60}")
+def _literal_reader(values: tuple[object, ...]) -> _Read:
+    texts = frozenset(value for value in values if isinstance(value, str))
+
+    def read(data: Json) -> object:
+        if isinstance(data, str) and data in texts:
+            return data
+        if data in values and not isinstance(data, bool):
+            return data
+        raise _Misfit(f"{data!r} is none of {', '.join(map(repr, values))}")
+
+    return read
 
 
-def _decode_object(data: dict[str, Json], kind: type, path: str) -> object:
-    values: dict[str, object] = {}
-    known = {field.name for field, _ in _fields(kind)}
-    for key in data:
-        if key not in known and key != "type":
-            raise CodecError(path, f"`{kind.__name__}` has no field `{key}`")
-    for field, hint in _fields(kind):
-        if field.name in data:
-            values[field.name] = _decode(data[field.name], hint, f"{path}.{field.name}")
-        elif _default(field) is dataclasses.MISSING:
-            raise CodecError(path, f"the field `{field.name}` of `{kind.__name__}` is missing")
-    return kind(**values)
+def _tuple_reader(hint: Hashable) -> _Read:
+    hints = get_args(hint)
+    readers = [_reader(item) for item in hints if item is not Ellipsis]
+    is_open = hints[-1:] == (Ellipsis,)
+    plain = _plain_kinds(hints[0]) if is_open else frozenset()
+
+    def read(data: Json) -> object:
+        if not isinstance(data, list):
+            raise _unexpected(data, hint)
+        if plain and plain.issuperset(map(type, data)):
+            return tuple(data)
+        if not is_open and len(data) != len(readers):
+            raise _Misfit(f"{len(readers)} items expected, found {len(data)}")
+        items: list[object] = []
+        add = items.append
+        try:
+            if is_open:
+                read_item = readers[0]
+                for item in data:
+                    add(read_item(item))
+            else:
+                for read_item, item in zip(readers, data, strict=True):
+                    add(read_item(item))
+        except _Misfit as misfit:
+            misfit.path = f"[{len(items)}]{misfit.path}"
+            raise
+        return tuple(items)
+
+    return read
 
 
-def _decode_union(data: Json, hint: object, path: str) -> object:
-    members = get_args(hint)
-    if data is None and type(None) in members:
-        return None
-    classes = {_name(member): member for member in members if dataclasses.is_dataclass(member)}
-    if isinstance(data, dict) and classes:
-        if len(classes) == 1:
-            return _decode(data, next(iter(classes.values())), path)
-        name = data.get("type")
-        if isinstance(name, str) and name in classes:
-            return _decode(data, classes[name], path)
-        raise CodecError(path, f"`type` is {name!r}, none of {', '.join(classes)}")
-    for member in members:
-        if type(data) is member or (isinstance(data, list) and get_origin(member) is tuple):
-            return _decode(data, member, path)
-    raise CodecError(path, f"{_name(hint)} expected, found {data!r:.60}")
+def _dict_reader(hint: Hashable) -> _Read:
+    read_item = _reader(get_args(hint)[1])
+
+    def read(data: Json) -> object:
+        if not isinstance(data, dict):
+            raise _unexpected(data, hint)
+        items = {}
+        for key, item in data.items():
+            try:
+                items[key] = read_item(item)
+            except _Misfit as misfit:
+                misfit.path = f".{key}{misfit.path}"
+                raise
+        return items
+
+    return read
 
 
-@cache
-def _fields(kind: type) -> tuple[tuple[dataclasses.Field[object], object], ...]:
-    hints = get_type_hints(kind)
-    return tuple((field, hints[field.name]) for field in dataclasses.fields(kind))
+def _object_reader(kind: type) -> _Read:
+    readers = {field.name: (next(iter(_plain_kinds(hint)), None), _reader(hint)) for field, hint in fields_of(kind)}
+    required = [field.name for field, _ in fields_of(kind) if default_of(field) is dataclasses.MISSING]
+
+    def read(data: Json) -> object:
+        if not isinstance(data, dict):
+            raise _unexpected(data, kind)
+        data.pop("type", None)
+        key = ""
+        try:
+            for key, item in data.items():
+                plain, read_item = readers[key]
+                if item.__class__ is not plain:
+                    data[key] = cast("Json", read_item(item))  # what was parsed is not needed any more
+            return kind(**data)
+        except _Misfit as misfit:
+            misfit.path = f".{key}{misfit.path}"
+            raise
+        except KeyError:
+            raise _Misfit(f"`{kind.__name__}` has no field `{key}`") from None
+        except TypeError:
+            missing = next(name for name in required if name not in data)
+            raise _Misfit(f"the field `{missing}` of `{kind.__name__}` is missing") from None
+
+    return read
 
 
-@cache
-def _has_rows(kind: type) -> bool:
-    return dataclasses.is_dataclass(kind) and any(field.metadata.get(_ROWS) for field, _ in _fields(kind))
+def _union_reader(hint: Hashable) -> _Read:
+    """Return what reads a value by its JSON type, and objects by their tag if there can be several kinds."""
+    members = [member for member in get_args(hint) if member is not type(None)]
+    classes = {
+        member.__name__: _reader(member)
+        for member in members
+        if isinstance(member, type) and dataclasses.is_dataclass(member)
+    }
+    others = {
+        list if get_origin(member) is tuple else member: _reader(member)
+        for member in members
+        if not dataclasses.is_dataclass(member)
+    }
+    only = next(iter(classes.values())) if len(classes) == 1 else None
+    or_none = len(members) < len(get_args(hint))
+
+    def read(data: Json) -> object:
+        if data is None and or_none:
+            return None
+        if classes and isinstance(data, dict):
+            if only is not None:
+                return only(data)
+            name = data.pop("type", None)
+            if isinstance(name, str) and name in classes:
+                return classes[name](data)
+            raise _Misfit(f"`type` is {name!r}, none of {', '.join(classes)}")
+        read_other = others.get(type(data))
+        if read_other is None:
+            raise _unexpected(data, hint)
+        return read_other(data)
+
+    return read
 
 
-def _is_tagged(hint: object) -> bool:
-    """Whether objects here carry their class name: the annotation is a union of two dataclasses or more."""
-    return sum(dataclasses.is_dataclass(member) for member in get_args(hint)) > 1
-
-
-def _item_hints(hint: object, length: int) -> tuple[object, ...]:
-    """Return one annotation an item of the tuple `hint` describes, also when it is inside `... | None`."""
-    if get_origin(hint) in {Union, types.UnionType}:
-        hint = next(member for member in get_args(hint) if get_origin(member) is tuple)
-    arguments = get_args(hint)
-    return arguments[:1] * length if arguments[-1:] == (Ellipsis,) else arguments
-
-
-def _default(field: dataclasses.Field[object]) -> object:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
-
-
-def _name(hint: object) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint)
+def _unexpected(data: Json, hint: object) -> _Misfit:
+    name = hint.__name__ if isinstance(hint, type) else str(hint)
+    return _Misfit(f"{name} expected, found {data!r:.60}")

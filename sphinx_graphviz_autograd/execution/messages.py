@@ -104,7 +104,7 @@ class _Answered:
 
 def order_line(order: Order) -> bytes:
     """Return an order as a line to send."""
-    return to_line(_Ordered(order)).encode()
+    return to_line(_Ordered(order)).encode(errors="backslashreplace")  # which JSON reads back
 
 
 def read_order(line: bytes) -> Order:
@@ -114,7 +114,7 @@ def read_order(line: bytes) -> Order:
 
 def answer_line(answer: Answer) -> bytes:
     """Return an answer as a line to send."""
-    return to_line(_Answered(answer)).encode()
+    return to_line(_Answered(answer)).encode(errors="backslashreplace")
 
 
 def read_answer(line: bytes) -> Answer:
