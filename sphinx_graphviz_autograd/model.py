@@ -200,6 +200,8 @@ class Reference:
     """The id of the node it stands for and a number, as `n3r1`."""
     target: str
     """Id of the node it stands for."""
+    leaf: str = ""
+    """Id of the leaf that it or its target is made from."""
 
 
 @dataclass(frozen=True, slots=True)
