@@ -82,7 +82,7 @@ def label(  # noqa: PLR0911 - one for each kind of node
                 _names(node.names) or "data", details=_details(meta_words(node.meta, show), _joined(cut, line))
             )
         case Reference():
-            return _reference_label(graph.by_id[node.target], view)
+            return _reference_label(node, graph, view)
         case Group():
             return _group_label(node, graph, show, place)
         case _:
@@ -192,13 +192,14 @@ def _tensor_words(node: Node, output: int) -> str:
             assert_never(node)
 
 
-def _reference_label(target: Node, view: View) -> Label:
-    match target:
-        case GradFn():
-            name = function_name(target)
-            return Label("", short(name) if name else operation(target, view))
-        case _:
-            return Label("", short(_tensor_words(target, 0)))
+def _reference_label(node: Reference, graph: Graph, view: View) -> Label:
+    target = graph.by_id[node.target]
+    leaf = graph.by_id.get(node.leaf)
+    name = short(_tensor_words(leaf, 0)) if leaf is not None else ""
+    if isinstance(target, GradFn):
+        own = short(function_name(target)) if "names" in view.show else ""
+        return Label("", f"{own or operation(target, view)} of {name}" if name else own or operation(target, view))
+    return Label("", name or short(_tensor_words(target, 0)))
 
 
 def _group_label(node: Group, graph: Graph, show: frozenset[str], place: Callable[[Place], str]) -> Label:

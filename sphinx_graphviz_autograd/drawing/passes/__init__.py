@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from sphinx_graphviz_autograd.drawing.passes.accumulate import accumulate
+from sphinx_graphviz_autograd.drawing.passes.cap import cap
+from sphinx_graphviz_autograd.drawing.passes.collapse import collapse, levels
+from sphinx_graphviz_autograd.drawing.passes.fold import fold
 from sphinx_graphviz_autograd.drawing.passes.hide import hide
+from sphinx_graphviz_autograd.drawing.passes.named import named
 from sphinx_graphviz_autograd.drawing.passes.split import split
 from sphinx_graphviz_autograd.drawing.passes.view import DEFAULT_SHOW, SHOW, View
 
@@ -13,8 +18,52 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_SHOW", "SHOW", "View", "apply"]
 
+_PAGE: Final = 40
+"""Boxes up to which a figure is read at a glance, so that repetitions in it are drawn step by step."""
+
 
 def apply(graph: Graph, view: View) -> Graph:
-    """Return what the view draws of the graph: hidden things taken out, then shared leaves split."""
+    """Return what the view draws of the graph.
+
+    In this order: what is not shown is hidden, functions without names are taken out if only names are wanted, modules
+    are collapsed, repetitions folded, functions that accumulate gradients put in, the rest capped, and shared leaves
+    split.
+    """
     graph = hide(graph, view.show)
-    return split(graph, view.split)
+    if view.view == "names":
+        graph = named(graph)
+    graph = _coarse_enough(graph, view)
+    if "accumulate" in view.show:
+        graph = accumulate(graph)
+    return _capped(graph, view)
+
+
+def _coarse_enough(graph: Graph, view: View) -> Graph:
+    """Collapse and fold the graph; modules are collapsed unasked if it would else be hard to take in.
+
+    That is with more than half as many boxes as may be drawn: modules are then opened only as deep as half will do.
+    """
+    if view.depth is not None:
+        return _folded(collapse(graph, view.depth, view.expand), view)
+    drawn = _folded(graph, view)
+    for depth in range(levels(graph) - 1, -1, -1):
+        if len(drawn.nodes) <= view.max_nodes // 2:
+            break
+        coarser = _folded(collapse(graph, depth, view.expand), view)
+        if len(coarser.nodes) < len(drawn.nodes):
+            drawn = coarser
+    return drawn
+
+
+def _folded(graph: Graph, view: View) -> Graph:
+    return fold(graph, view) if view.fold == "auto" and len(graph.nodes) > _PAGE else graph
+
+
+def _capped(graph: Graph, view: View) -> Graph:
+    """Split shared leaves, and cap the graph so that with them no more boxes are drawn than may be."""
+    most = view.max_nodes
+    drawn = split(cap(graph, most), view.split)
+    while len(drawn.nodes) > view.max_nodes and most > 1:
+        most = max(1, most - max(1, (len(drawn.nodes) - view.max_nodes) // 2))
+        drawn = split(cap(graph, most), view.split)
+    return drawn

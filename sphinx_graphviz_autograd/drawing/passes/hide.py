@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing.operations import PLUMBING
-from sphinx_graphviz_autograd.model import Data, Edge, GradFn, Leaf, SavedTensor
+from sphinx_graphviz_autograd.model import Data, GradFn, SavedTensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from collections.abc import Set as AbstractSet
 
-    from sphinx_graphviz_autograd.model import Graph, Node
+    from sphinx_graphviz_autograd.model import Edge, Graph, Node
 
 
 def hide(graph: Graph, show: AbstractSet[str]) -> Graph:
@@ -24,8 +24,6 @@ def hide(graph: Graph, show: AbstractSet[str]) -> Graph:
         graph = _without_kind(graph, Data)
     if "plumbing" not in show:
         graph = hide_plumbing(graph)
-    if "accumulate" in show:
-        graph = show_accumulate(graph)
     return graph
 
 
@@ -44,23 +42,6 @@ def hide_plumbing(graph: Graph) -> Graph:
             continue
         edges.append(_bridge(edge, fed_by, gone, bridged) if edge.source in gone else edge)
     return _without(replace(graph, edges=tuple(edges)), gone)
-
-
-def show_accumulate(graph: Graph) -> Graph:
-    """Return the graph with PyTorch's `AccumulateGrad` functions between leaves and what uses them."""
-    nodes: list[Node] = []
-    edges: list[Edge] = []
-    accumulators: dict[str, str] = {}
-    for node in graph.nodes:
-        nodes.append(node)
-        if isinstance(node, Leaf):
-            accumulators[node.id] = f"{node.id}a"
-            nodes.append(GradFn(f"{node.id}a", "AccumulateGrad", "", (node.meta,)))
-            edges.append(Edge(node.id, f"{node.id}a"))
-    for edge in graph.edges:
-        through = edge.kind == "gradient" and edge.source in accumulators
-        edges.append(replace(edge, source=accumulators[edge.source]) if through else edge)
-    return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
 
 
 def _is_plumbing(node: Node) -> bool:

@@ -1,0 +1,191 @@
+"""Draw a repetition as its first step, one box for all that follow, and its last step.
+
+Found are iterations of a loop, equal blocks of a network and chains of equal operations alike: by what ran, not by how
+it was written. Only what is equal is folded; what may vary among equal steps is said in the box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from sphinx_graphviz_autograd.drawing.labels import operation
+from sphinx_graphviz_autograd.drawing.passes.contract import (
+    contract,
+    counted,
+    elements,
+    flows,
+    with_what_only_they_use,
+)
+from sphinx_graphviz_autograd.drawing.passes.modules import common_call, shared_calls
+from sphinx_graphviz_autograd.drawing.passes.repeats import FEWEST, repeats
+from sphinx_graphviz_autograd.drawing.passes.structure import digest, pattern, sequence
+from sphinx_graphviz_autograd.drawing.passes.varies import varies
+from sphinx_graphviz_autograd.model import GradFn, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Mapping
+
+    from sphinx_graphviz_autograd.drawing.passes.repeats import Repeat
+    from sphinx_graphviz_autograd.drawing.passes.structure import Function, Sequence
+    from sphinx_graphviz_autograd.drawing.passes.view import View
+    from sphinx_graphviz_autograd.model import Graph, Node
+
+_DEEPEST: Final = 8
+"""How many repetitions inside each other are folded."""
+
+_WIDE: Final = 200
+"""Functions of a step up to which the best place to cut steps apart is sought by counting arrows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """Equal steps that become one box."""
+
+    start: int
+    """Position of the first function of the first step."""
+    period: int
+    """How many functions a step has."""
+    times: int
+    """How many steps there are."""
+
+    @property
+    def stop(self) -> int:
+        """Position after the last function."""
+        return self.start + self.period * self.times
+
+
+def fold(graph: Graph, view: View) -> Graph:
+    """Return the graph with repetitions of at least four steps folded, those inside others first."""
+    for _ in range(_DEEPEST):
+        folded = _fold_once(graph, view)
+        if folded is graph:
+            break
+        graph = folded
+    return graph
+
+
+def _fold_once(graph: Graph, view: View) -> Graph:
+    ran = sequence(graph)
+    uses: dict[str, list[str]] = {}
+    found = repeats(ran)
+    if not found:
+        return graph
+    for edge in graph.edges:
+        uses.setdefault(edge.source, []).append(edge.target)
+    folds = [one for repeat in found for one in _folds(ran, repeat, graph, uses)]
+    if not folds:
+        return graph
+    number = {ran.functions[at].id: str(which) for which, one in enumerate(folds) for at in range(one.start, one.stop)}
+    number = with_what_only_they_use(graph, number)
+    inside: dict[str, list[Node]] = {}
+    for node in graph.nodes:
+        if node.id in number:
+            inside.setdefault(number[node.id], []).append(node)
+    flow = flows(graph, number)
+    groups = {}
+    for which, nodes in inside.items():
+        group = _group(folds[int(which)], ran, graph, nodes, view)
+        inputs, outputs = (tuple(dict.fromkeys(side)) for side in (flow[which].inputs, flow[which].outputs))
+        groups[which] = replace(group, inputs=inputs, outputs=outputs)
+    members = {node: groups[which].id for node, which in number.items()}
+    return contract(graph, {group.id: group for group in groups.values()}, members)
+
+
+def _folds(ran: Sequence, repeat: Repeat, graph: Graph, uses: Mapping[str, list[str]]) -> Iterator[_Fold]:
+    """Yield the runs of steps between the first and the last that have the same names and feed the same nodes."""
+    start = _first_step(ran, repeat, graph)
+    period = repeat.period
+    steps = (repeat.stop - start) // period
+    if steps < FEWEST:
+        return
+    run = {ran.functions[at].id for at in range(start, start + steps * period)}
+    feeds = cache(lambda node: tuple(sorted(target for target in uses.get(node, ()) if target not in run)))
+    roles = (_role(ran, start + step * period, period, feeds) for step in range(1, steps - 1))
+    step = 1
+    for _, same in groupby(roles):
+        times = len(list(same))
+        if times > 1:
+            yield _Fold(start + step * period, period, times)
+        step += times
+
+
+def _role(ran: Sequence, start: int, period: int, feeds: Callable[[str], tuple[str, ...]]) -> Hashable:
+    """Return what must be equal for steps to be one box, beside what makes them alike: names, and what they feed.
+
+    `feeds` tells the nodes outside the repetition that a node feeds.
+    """
+    return tuple(
+        (
+            tuple(map(pattern, node.names)) if isinstance(node, GradFn) else (),
+            feeds(node.id),
+            tuple(feeds(source) for source in ran.sources[at] if source not in ran.position),
+        )
+        for at, node in enumerate(ran.functions[start : start + period], start)
+    )
+
+
+def _first_step(ran: Sequence, repeat: Repeat, graph: Graph) -> int:
+    """Return where the first whole step starts: where a loop or a module does, else where fewest arrows are cut."""
+    starts = [
+        repeat.start + shift
+        for shift in range(repeat.period)
+        if repeat.start + shift + FEWEST * repeat.period <= repeat.stop
+    ]
+
+    def score(start: int) -> tuple[bool, int, int]:
+        at = start + repeat.period
+        before, after = ran.functions[at - 1], ran.functions[at]
+        return (not _restarts(before, after), shared_calls(before.module, after.module, graph), 0)
+
+    best = min(map(score, starts))
+    starts = [start for start in starts if score(start) == best]
+    if len(starts) > 1 and repeat.period <= _WIDE:
+        return min(starts, key=lambda start: _arrows_across(ran, start + repeat.period, repeat.period))
+    return starts[0]
+
+
+def _restarts(before: Function, after: Function) -> bool:
+    """Whether a loop started over between two functions."""
+    if before.place is None or after.place is None:
+        return False
+    if (before.place.block, before.place.line) == (after.place.block, after.place.line):
+        return before.place.iteration != after.place.iteration
+    return after.place.line < before.place.line
+
+
+def _arrows_across(ran: Sequence, at: int, period: int) -> int:
+    """Return how many tensors made before a position are used in the step that starts there."""
+    return len(
+        {source for user in range(at, at + period) for source in ran.sources[user] if ran.position.get(source, at) < at}
+    )
+
+
+def _group(one: _Fold, ran: Sequence, graph: Graph, nodes: list[Node], view: View) -> Group:
+    first = ran.functions[one.start : one.start + one.period]
+    last = ran.functions[one.stop - one.period : one.stop]
+    call = common_call((node.module for node in first), graph)
+    call = None if call is not None and call == common_call((node.module for node in last), graph) else call
+    place = next((node.place for node in first if node.place is not None), None)
+    return Group(
+        id=f"{nodes[0].id}g",
+        kind="fold",
+        title=graph.modules[call].kind if call is not None else _title(first, view),
+        nodes=counted(nodes),
+        times=one.times,
+        module=call,
+        parameters=elements(nodes),
+        varies=varies(ran, one.start, one.stop, one.period, graph),
+        place=replace(place, iteration=1) if place is not None else None,
+        sequence=first[0].sequence,
+        structure=digest((ran.structure(one.start, one.start + one.period), one.times)),
+    )
+
+
+def _title(step: list[Function], view: View) -> str:
+    words = [operation(node, view) if isinstance(node, GradFn) else f"{node.title} …" for node in step]
+    if len(words) > 3:  # noqa: PLR2004 - more would burst the box
+        return f"{words[0]} … {words[-1]}, {len(words)} functions"
+    return ", ".join(words)
