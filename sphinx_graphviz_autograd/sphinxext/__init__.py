@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_graphviz_autograd.sphinxext import config
+from sphinx_graphviz_autograd.sphinxext import assets, config
+from sphinx_graphviz_autograd.sphinxext.build import Build
 from sphinx_graphviz_autograd.sphinxext.directive import AutogradExec, AutogradGraph
+from sphinx_graphviz_autograd.sphinxext.doctree import fill_places
 from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, visit_image_html
 from sphinx_graphviz_autograd.sphinxext.pages import Pages
 
@@ -22,7 +24,12 @@ def connect(app: Sphinx) -> None:
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-exec", AutogradExec)
     app.add_node(AutogradImage, html=(visit_image_html, None))
+    build = Build()
+    build.connect(app)
+    app.add_post_transform(fill_places(build))
     app.connect("config-inited", _check_config)
+    app.connect("builder-inited", assets.copy)
+    app.connect("html-page-context", assets.link)
 
 
 def _check_config(app: Sphinx, values: Config) -> None:

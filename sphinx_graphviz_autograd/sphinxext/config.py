@@ -190,6 +190,11 @@ class Config:
         """What figures show where the options do not say it."""
         return (DEFAULT_SHOW | set(self.show)) - set(self.hide)
 
+    @property
+    def looks(self) -> tuple[object, ...]:
+        """What figures depend on beside their graphs and options."""
+        return (sorted(self.shown), self.direction, self.max_nodes, self.legend, self.labels, self.html_format)
+
 
 def table() -> dict[str, Value]:
     """Return the values by their names in `conf.py`."""

@@ -92,7 +92,7 @@ class AutogradExec(SphinxDirective):
         if not self.draws:
             return None
         try:
-            found = parse_expressions(" ".join(" ".join(self.arguments).split("\n")))
+            found = parse_expressions(" ".join(row.strip() for row in "".join(self.arguments).split("\n")))
         except ExpressionError as error:
             message = f"{error}; code stands under the directive, after an empty line"
             problems.append(Problem(Subtype.SYNTAX, message, at))

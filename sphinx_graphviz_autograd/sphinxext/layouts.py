@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing import layout
 from sphinx_graphviz_autograd.drawing.layout import Picture
 from sphinx_graphviz_autograd.errors import LayoutFailedError, LayoutTimeoutError
+from sphinx_graphviz_autograd.sphinxext.files import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from sphinx_graphviz_autograd.drawing.layout import Engine, Format
@@ -28,6 +25,8 @@ class Layouts:
     """Where they are kept."""
     engine: Engine
     """What lays out."""
+    pdf: Engine | None
+    """What makes PDF, if anything does."""
     timeout: float
     """How many seconds a layout may take."""
     _failed: dict[str, LayoutFailedError | LayoutTimeoutError] = field(default_factory=dict)
@@ -40,48 +39,25 @@ class Layouts:
             LayoutFailedError: no engine could do it.
             LayoutTimeoutError: it took too long.
         """
-        key = self._key(dot, format_)
+        engine = self.pdf or self.engine if format_ == "pdf" else self.engine
+        key = _key(dot, engine, format_)
         if key in self._failed:
             raise self._failed[key]
         path = self.folder / f"{key}.{format_}"
+        note = path.with_suffix(".txt")
         if path.is_file():
-            return Picture(path.read_bytes())
+            return Picture(path.read_bytes(), note.read_text(encoding="utf-8") if note.is_file() else "")
         try:
-            picture = layout.lay_out(dot, self.engine, format_, self.timeout)
+            picture = layout.lay_out(dot, engine, format_, self.timeout)
         except (LayoutFailedError, LayoutTimeoutError) as error:
             self._failed[key] = error
             raise
-        if not picture.note:  # one with a note is made anew in each build, so that its warning comes again
-            write(path, picture.data)
+        if picture.note:
+            write(note, picture.note.encode())
+        write(path, picture.data)
         return picture
 
-    def make(self, wanted: Iterable[tuple[str, Format]], jobs: int) -> None:
-        """Make layouts beforehand, several at a time; what fails is told when it is asked for."""
-        with ThreadPoolExecutor(jobs) as threads:
-            for _ in threads.map(self._try, wanted):
-                pass
 
-    def _try(self, wanted: tuple[str, Format]) -> None:
-        try:
-            self.get(*wanted)
-        except (LayoutFailedError, LayoutTimeoutError):
-            return  # it is remembered, and raised again for whoever needs the picture
-
-    def _key(self, dot: str, format_: Format) -> str:
-        parts = (self.engine.name, self.engine.version, format_, dot)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, and not if it has these bytes already."""
-    if path.is_file() and path.read_bytes() == data:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)  # noqa: PTH105 - `temporary` is a plain string
-    except BaseException:
-        os.unlink(temporary)  # noqa: PTH108 - likewise
-        raise
+def _key(dot: str, engine: Engine, format_: Format) -> str:
+    parts = (engine.name, engine.version, format_, dot)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]

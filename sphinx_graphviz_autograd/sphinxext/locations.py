@@ -46,10 +46,15 @@ class Position:
             [self.file, *([f"cell {self.cell}"] if self.cell else []), *([str(self.line)] * bool(self.line))]
         )
 
+    @property
+    def named_file(self) -> str:
+        """The file as tracebacks name it, with the cell of an `.ipynb`."""
+        return f"{self.file}, cell {self.cell}" if self.cell else self.file
+
+    @property
     def words(self) -> str:
-        """Return it as a traceback writes it, without quoting the file's folder."""
-        cell = f"cell {self.cell}, " if self.cell else ""
-        return f'File "{self.file}", {cell}line {self.line}'
+        """The line in words, as `guide/index.rst, line 12`."""
+        return f"{self.named_file}, line {self.line}"
 
     def absolute(self, folder: Path) -> str:
         """Return the location with the whole path of the file, given the source folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -220,7 +221,9 @@ def parse(written: Mapping[str, str | None], parts: frozenset[Part] | None = Non
     wrong = []
     for name, value in written.items():
         if name not in allowed:
-            wrong.append(WrongOption(name, f"unknown option `{name}`; there are {_listed(allowed)}"))
+            near = difflib.get_close_matches(name, allowed, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"there are {_listed(allowed)}"
+            wrong.append(WrongOption(name, f"unknown option `{name}`; {hint}"))
             continue
         field, kind = allowed[name]
         try:

@@ -34,7 +34,12 @@ class Subtype(StrEnum):
         member.meaning = meaning
         return member
 
-    EXECUTION = "execution", "The code raised an exception."
+    @classmethod
+    def of(cls, value: str) -> Self:
+        """Return the member of a value."""
+        return next(member for member in cls if member == value)
+
+    EXECUTION = "execution", "The code raised an exception, or printed more than is kept."
     TIMEOUT = "timeout", "The code ran longer than `autograd_graph_timeout` allows."
     CRASH = "crash", "The process that ran the code ended."
     SYNTAX = "syntax", "The code, or an expression to draw, is not Python."
@@ -61,6 +66,13 @@ class Problem:
     """What is wrong, why, and what to do, on one line."""
     at: Position
     """The line to look at."""
+    details: str = ""
+    """The traceback, if there is one."""
+
+    @property
+    def text(self) -> str:
+        """The message, with what else there is to say."""
+        return f"{self.message}\n{self.details}" if self.details else self.message
 
 
 class ExecutionFailedError(SphinxError):
@@ -70,9 +82,9 @@ class ExecutionFailedError(SphinxError):
 
     def __init__(self, problem: Problem, folder: Path) -> None:
         self.problem = problem
-        super().__init__(f"{problem.at.absolute(folder)}: {problem.message} [{TYPE}.{problem.subtype}]")
+        super().__init__(f"{problem.at.absolute(folder)}: {problem.text} [{TYPE}.{problem.subtype}]")
 
 
 def warn(problem: Problem, folder: Path) -> None:
     """Issue the warning of a problem; its file is relative to `folder`."""
-    logger.warning("%s", problem.message, type=TYPE, subtype=str(problem.subtype), location=problem.at.absolute(folder))
+    logger.warning("%s", problem.text, type=TYPE, subtype=str(problem.subtype), location=problem.at.absolute(folder))

@@ -1,0 +1,162 @@
+"""From the places in a page to what stands there: picture, legend, output, remarks. Ordinary docutils nodes but one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, assert_never
+
+from docutils import nodes
+from sphinx.locale import _
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from sphinx_graphviz_autograd.drawing import svg
+from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sphinx_graphviz_autograd.drawing.legend import Row
+    from sphinx_graphviz_autograd.sphinxext.build import Build
+    from sphinx_graphviz_autograd.sphinxext.options import Options
+    from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
+    from sphinx_graphviz_autograd.sphinxext.pages import Block
+    from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
+    from sphinx_graphviz_autograd.sphinxext.site import Site
+
+CLASS: Final = "autograd-graph"
+"""What our CSS classes start with."""
+
+
+def fill_places(build: Build) -> type[SphinxPostTransform]:
+    """Return the transform that fills places; a class made for the build, since Sphinx makes the instances."""
+
+    class FillPlaces(SphinxPostTransform):
+        """Replace all places in a page by the results of their blocks."""
+
+        default_priority = 6  # before references are resolved
+
+        def run(self, **_kwargs: object) -> None:
+            """Replace them; builders that take no results get nothing in their stead."""
+            for place in list(self.document.findall(AutogradPlace)):
+                contents = _contents(place, build.site) if build.site else ()
+                place.replace_self(list(contents))
+
+    return FillPlaces
+
+
+def _contents(place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
+    """Yield what stands at a place; a legend is added to the figure that the place is in."""
+    outcome = site.outcome(place.docname, place.number)
+    block = site.block(place.docname, place.number)
+    match place.part:
+        case "output":
+            yield from _output(block.options, outcome)
+        case "notes":
+            yield from _notes(outcome)
+        case "picture":
+            drawn = site.drawn(place.docname, place.number, place.expression)
+            if drawn is None:
+                yield _no_graph(outcome)
+                return
+            yield from _picture(drawn, block, place, site)
+            legend = site.config.legend if block.options.legend is None else block.options.legend
+            if legend and drawn.plan.legend and place.parent is not None:
+                place.parent.append(_legend(drawn.plan.legend, place.parent))
+        case _:
+            assert_never(place.part)
+
+
+def _output(options: Options, outcome: Outcome) -> Iterator[nodes.Node]:
+    """Yield what the block printed, the exception that was expected, and how it failed."""
+    if outcome.result and not options.hide_output:
+        for text in outcome.result.output:
+            yield _literal(text.text.rstrip("\n"), "output", text.stream)
+        if outcome.result.expected:
+            yield _literal(outcome.result.expected, "output", "expected")
+    if outcome.failure:
+        message = outcome.failure.message
+        details = outcome.failure.details
+        body = (
+            _literal(details, "traceback", language="pytb") if details else nodes.paragraph("", "", *_marked(message))
+        )
+        yield nodes.error("", body, classes=[f"{CLASS}-failure"])
+
+
+def _notes(outcome: Outcome) -> Iterator[nodes.Node]:
+    for message in (*(problem.message for problem in outcome.problems), *(_(note) for note in outcome.notes)):
+        yield nodes.warning("", nodes.paragraph("", "", *_marked(message)), classes=[f"{CLASS}-note"])
+
+
+def _no_graph(outcome: Outcome) -> nodes.paragraph:
+    words = _("No graph, as the code failed.") if outcome.failure else _("No graph, for the reason given below.")
+    return nodes.paragraph(words, words, classes=[f"{CLASS}-missing"])
+
+
+def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
+    options = block.options
+    alt = options.alt or drawn.plan.description
+    if drawn.problem:
+        yield nodes.paragraph("", "", *_marked(drawn.problem.message), classes=[f"{CLASS}-missing"])
+    if drawn.picture is None:
+        yield _literal(drawn.plan.tree, "tree")
+        return
+    if drawn.medium == "inline":
+        prefix = _prefix(block, place)
+        markup = svg.inline(drawn.picture, prefix=prefix, title=drawn.plan.title, description=alt)
+        image: nodes.image = AutogradImage("", svg=_sized(markup, options.width), uri="", candidates={"?": ""})
+    else:
+        uri = site.image(drawn)
+        image = nodes.image("", uri=uri, candidates={"*": uri})
+        if options.width:
+            image["width"] = options.width
+    image["alt"] = alt
+    image["classes"] += [f"{CLASS}-picture", *options.classes]
+    image.source, image.line = block.at.file, block.at.line
+    yield image
+
+
+def _prefix(block: Block, place: AutogradPlace) -> str:
+    if not place.expression:
+        return block.prefix
+    return f"{block.prefix}-{block.expressions.index(place.expression) + 1}"
+
+
+def _sized(markup: str, width: str) -> str:
+    """Return an `svg` element of another width; its height follows from its `viewBox`."""
+    if not width:
+        return markup
+    start, end, rest = markup.partition(">")
+    start = re.sub(r' height="[^"]*"', "", re.sub(r' width="[^"]*"', f' width="{width}"', start))
+    return start + end + rest
+
+
+def _legend(rows: Sequence[Row], figure: nodes.Element) -> nodes.legend:
+    """Return the rows as a list: swatch, name and what it means, and for some kinds those that are in the figure."""
+    entries = nodes.bullet_list(classes=[f"{CLASS}-legend"], bullet="*")
+    for row in rows:
+        swatch = nodes.inline("", "", classes=list(row.swatch))
+        word = nodes.strong("", _(row.word))
+        body = nodes.paragraph("", "", swatch, word, nodes.Text(": "), *_items(row.items), nodes.Text(_(row.sentence)))
+        body.source, body.line = figure.source, figure.line
+        entries += nodes.list_item("", body)
+    return nodes.legend("", entries)
+
+
+def _items(items: Iterable[str]) -> Iterator[nodes.Node]:
+    parts = list(items)
+    for at, item in enumerate(parts):
+        yield nodes.literal(item, item)
+        yield nodes.Text(", " if at + 1 < len(parts) else ". ")
+
+
+def _literal(text: str, *kinds: str, language: str = "text") -> nodes.literal_block:
+    """Return text as it is; `force` keeps Sphinx from warning that it is not the language that it looks like."""
+    classes = [f"{CLASS}-{kind}" for kind in kinds]
+    return nodes.literal_block(text, text, language=language, force=True, linenos=False, classes=classes)
+
+
+def _marked(text: str) -> Iterator[nodes.Node]:
+    """Yield the nodes of a message, in which backticks mark code."""
+    for at, part in enumerate(text.split("`")):
+        if part:
+            yield nodes.literal(part, part) if at % 2 else nodes.Text(part)

@@ -1,0 +1,121 @@
+"""What a page needs of a figure, whatever the builder: DOT text, words, legend; and how it is laid out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from sphinx_graphviz_autograd.drawing import foreign, legend, passes, text
+from sphinx_graphviz_autograd.drawing.dot import to_dot
+from sphinx_graphviz_autograd.drawing.passes import View
+from sphinx_graphviz_autograd.execution.session import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sphinx.builders import Builder
+
+    from sphinx_graphviz_autograd.drawing.legend import Row
+    from sphinx_graphviz_autograd.execution.session import Figure
+    from sphinx_graphviz_autograd.model import Place
+    from sphinx_graphviz_autograd.sphinxext.config import Config
+    from sphinx_graphviz_autograd.sphinxext.options import Options
+    from sphinx_graphviz_autograd.sphinxext.pages import Block
+
+Medium: TypeAlias = Literal["inline", "svg", "pdf", "png", "words"]
+"""How a builder takes a picture: as SVG in the page, as a file, or as a tree of words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A figure before it is laid out."""
+
+    dot: str
+    """What Graphviz is to lay out."""
+    title: str
+    """The name of the picture, in a few words."""
+    description: str
+    """What it shows, in a sentence."""
+    legend: tuple[Row, ...]
+    """The rows of its legend."""
+    tree: str
+    """The graph in words."""
+
+
+def medium(builder: Builder, config: Config, *, pdf: bool) -> Medium:
+    """Return how a builder takes pictures; `pdf` is whether PDF can be made."""
+    types = builder.supported_image_types
+    if builder.format in {"text", "man", "texinfo"} or not types:
+        return "words"
+    if builder.format == "latex":
+        return "pdf" if pdf else "png"
+    if "image/svg+xml" not in types:
+        return "png" if "image/png" in types else "words"
+    # a page of an EPUB with SVG in it must be declared so in the package, which Sphinx does not do
+    return "inline" if builder.format == "html" and builder.name != "epub" and config.html_format == "inline" else "svg"
+
+
+def plan(figure: Figure, view: View, place: Callable[[Place], str]) -> Plan:
+    """Return what to draw of a captured graph, or of a drawing that the author's code made."""
+    title = f"Autograd graph of {figure.expression}" if figure.expression else "Autograd graph"
+    graph = figure.graph
+    if isinstance(graph, Drawing):
+        source = graph.source
+        words = foreign.sentence(source) or title
+        return Plan(source, title, words, foreign.rows(source), foreign.tree(source) or words)
+    graph = passes.apply(graph, view)
+    return Plan(
+        to_dot(graph, view, place),
+        title,
+        text.sentence(graph),
+        legend.rows(graph, view, place),
+        text.tree(graph, view, place),
+    )
+
+
+def view_of(options: Options, config: Config) -> View:
+    """Return the view that a directive asks for, and where it does not, `conf.py`."""
+    direction = options.direction or config.direction
+    view = View(
+        show=shown_words(options, config),
+        direction="" if direction == "auto" else cast("Literal['TB', 'BT', 'LR', 'RL']", direction),
+        depth=options.depth,
+        expand=options.expand,
+        max_nodes=options.max_nodes or config.max_nodes,
+        labels=cast("Literal['backward', 'forward']", options.labels or config.labels),
+    )
+    chosen = {name: value for name in ("view", "fold", "split") if (value := getattr(options, name))}
+    return replace(view, **chosen)
+
+
+def shown_words(options: Options, config: Config) -> frozenset[str]:
+    """Return what a figure shows, as words of `SHOW`."""
+    return (config.shown | set(options.show)) - set(options.hide)
+
+
+def coarser(view: View) -> Iterator[View]:
+    """Yield the view, and then ever coarser ones, to be tried when a layout takes too long."""
+    yield view
+    view = replace(view, split="split", fold="auto")
+    yield view
+    view = replace(view, max_nodes=min(view.max_nodes, 60))
+    yield view
+    yield replace(view, depth=1, expand=())
+
+
+def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
+    """Return what says in words where a line is, for a figure of block `own` of a session.
+
+    Lines are counted as the shown code counts them. The block is said if it is another one that the reader could mistake.
+    """
+    several = sum(bool(block.code.strip()) for block in blocks) > 1
+
+    def words(place: Place) -> str:
+        again = f", iteration {place.iteration}" if place.iteration > 1 else ""
+        if place.file or not 0 <= place.block < len(blocks):
+            return f"{place.file} line {place.line}{again}".lstrip()
+        line = place.line + (blocks[place.block].options.lineno_start or 1) - 1
+        block = f"block {place.block + 1}, " if several and place.block != own else ""
+        return f"{block}line {line}{again}"
+
+    return words

@@ -1,0 +1,199 @@
+"""All pages of a site with their results, for one builder: what is to run, to warn of, to draw, and to write again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sphinx_graphviz_autograd import __version__
+from sphinx_graphviz_autograd.codec import to_json
+from sphinx_graphviz_autograd.drawing import layout
+from sphinx_graphviz_autograd.errors import GraphvizNotFoundError
+from sphinx_graphviz_autograd.execution.session import SessionResult
+from sphinx_graphviz_autograd.sphinxext import config, figures, outcomes, pictures
+from sphinx_graphviz_autograd.sphinxext.files import write
+from sphinx_graphviz_autograd.sphinxext.layouts import Layouts
+from sphinx_graphviz_autograd.sphinxext.ledger import open_ledger
+from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
+from sphinx_graphviz_autograd.sphinxext.pages import pages
+from sphinx_graphviz_autograd.sphinxext.pictures import Wanted
+from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype
+from sphinx_graphviz_autograd.sphinxext.results import Results
+from sphinx_graphviz_autograd.sphinxext.sessions import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sphinx.application import Sphinx
+
+    from sphinx_graphviz_autograd.drawing.layout import Engine
+    from sphinx_graphviz_autograd.sphinxext.figures import Medium
+    from sphinx_graphviz_autograd.sphinxext.pages import Block
+    from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
+    from sphinx_graphviz_autograd.sphinxext.sessions import Run
+
+FOLDER: Final = "autograd_graph"
+"""Where we keep things under the doctrees."""
+
+
+class Page:
+    """A page with the results of all its sessions."""
+
+    def __init__(self, site: Site, docname: str) -> None:
+        self.docname = docname
+        self.blocks = site.blocks(docname)
+        self.outcomes = [outcomes.of_idle(block) for block in self.blocks]
+        self._sessions: dict[int, tuple[int, ...]] = {}
+        parts = [docname, *map(repr, self.blocks)]
+        for run in site.runs(docname):
+            results = site.results.find(run.session)
+            members = [self.blocks[number] for number in run.numbers]
+            for number, outcome in zip(run.numbers, outcomes.of_session(members, results), strict=True):
+                self.outcomes[number] = outcome
+                self._sessions[number] = run.numbers
+            parts.append(to_json(results) if isinstance(results, SessionResult) else repr(results))
+        self.digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self._config = site.config
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """What the author is to be warned of, in the order of the page."""
+        for outcome in self.outcomes:
+            yield from outcome.problems
+            if outcome.failure:
+                yield outcome.failure
+
+    def wanted(self, number: int, expression: str = "") -> Wanted | None:
+        """Return the figure of a block, or of one of its expressions, if there is a graph for it."""
+        block, result = self.blocks[number], self.outcomes[number].result
+        found = [one for one in result.figures if not expression or one.expression == expression] if result else []
+        if not found:
+            return None
+        numbers = self._sessions[number]
+        words = figures.place_words([self.blocks[one] for one in numbers], numbers.index(number))
+        return Wanted(found[0], figures.view_of(block.options, self._config), words, block.at)
+
+    def all_wanted(self) -> Iterator[Wanted]:
+        """Yield all figures of the page."""
+        for number, block in enumerate(self.blocks):
+            for expression in block.expressions if block.options.separate else ("",):
+                wanted = self.wanted(number, expression)
+                if wanted:
+                    yield wanted
+
+
+class Site:
+    """The pages that have blocks, for one builder."""
+
+    def __init__(self, app: Sphinx) -> None:
+        self._app = app
+        self.config = config.checked(app.config)
+        self.root = Path(app.srcdir)
+        self.folder = Path(app.doctreedir) / FOLDER
+        self.results = Results(self.config)
+        self._ledger = open_ledger(self.folder / "written", app.builder)
+        self._page: Page | None = None
+        self._poor: set[str] = set()
+
+    @property
+    def docnames(self) -> list[str]:
+        """The names of the pages, in alphabetical order."""
+        return sorted(pages(self._app.env).blocks)
+
+    def blocks(self, docname: str) -> list[Block]:
+        """Return the blocks of a page."""
+        return pages(self._app.env).blocks.get(docname, [])
+
+    def runs(self, docname: str) -> list[Run]:
+        """Return the sessions of a page."""
+        return runs(self._app.env, docname, self.blocks(docname), self.config)
+
+    def waiting(self, docname: str) -> list[tuple[Run, str]]:
+        """Return the sessions of a page that must run, and for each why."""
+        return [(run, why) for run in self.runs(docname) if (why := self.results.why(run.session))]
+
+    def page(self, docname: str) -> Page:
+        """Return a page with its results; the last one asked for is at hand."""
+        if self._page is None or self._page.docname != docname:
+            self._page = Page(self, docname)
+        return self._page
+
+    def is_old(self, page: Page) -> bool:
+        """Return whether a page is made of other things than when it was last written."""
+        return self._ledger.before.get(page.docname) != self._digest(page)
+
+    def draw(self, page: Page) -> list[Problem]:
+        """Lay out all figures of a page, several at a time, so that it can be written soon; return what went wrong."""
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            done = threads.map(
+                lambda wanted: pictures.draw(wanted, self.medium, self.layouts).problem, page.all_wanted()
+            )
+            found = [problem for problem in done if problem]
+        if found:
+            self._poor.add(page.docname)
+        return found
+
+    def note_written(self) -> None:
+        """Remember what the pages that were written are made of."""
+        self._ledger.save(frozenset(self.docnames))
+
+    # what the post-transform asks for
+
+    def block(self, docname: str, number: int) -> Block:
+        """Return a block."""
+        return self.page(docname).blocks[number]
+
+    def outcome(self, docname: str, number: int) -> Outcome:
+        """Return the outcome of a block, whose page is being written."""
+        page = self.page(docname)
+        self._ledger.written[docname] = "" if docname in self._poor else self._digest(page)
+        return page.outcomes[number]
+
+    def drawn(self, docname: str, number: int, expression: str) -> Drawn | None:
+        """Return a figure; None if there is no graph for it."""
+        wanted = self.page(docname).wanted(number, expression)
+        return pictures.draw(wanted, self.medium, self.layouts) if wanted else None
+
+    def image(self, drawn: Drawn) -> str:
+        """Give a picture to the builder as a file, and return the name under which the builder knows it."""
+        data = drawn.standalone()
+        name = f"autograd-graph-{hashlib.sha256(data).hexdigest()[:16]}.{drawn.medium}"
+        path = self.folder / "pictures" / name
+        write(path, data)
+        self._app.builder.images[path.as_posix()] = name
+        return path.as_posix()
+
+    @cached_property
+    def medium(self) -> Medium:
+        """How the builder takes pictures."""
+        return figures.medium(self._app.builder, self.config, pdf=self._pdf is not None)
+
+    @cached_property
+    def layouts(self) -> Layouts | Problem:
+        """What makes layouts; a problem if nothing does."""
+        try:
+            engine = layout.engine(self.config.dot)
+        except GraphvizNotFoundError as error:
+            return Problem(Subtype.GRAPHVIZ, str(error), pages(self._app.env).blocks[self.docnames[0]][0].at)
+        return Layouts(self.folder / "layouts", engine, self._pdf, self.config.layout_timeout)
+
+    @cached_property
+    def _pdf(self) -> Engine | None:
+        try:
+            return layout.engine("dot")
+        except GraphvizNotFoundError:
+            return None
+
+    def _digest(self, page: Page) -> str:
+        return hashlib.sha256(f"{page.digest}{self._looks}".encode()).hexdigest()
+
+    @cached_property
+    def _looks(self) -> str:
+        """What figures depend on beside their graphs."""
+        layouts = self.layouts
+        engine = layouts.message if isinstance(layouts, Problem) else f"{layouts.engine.name} {layouts.engine.version}"
+        return repr((__version__, self.config.looks, self.medium, engine))
