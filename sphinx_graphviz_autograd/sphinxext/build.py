@@ -76,6 +76,7 @@ class Build:
             self._run(self.site, app.verbosity)
         finally:
             self._close()
+        self.site.tidy()
         return list(_old_pages(self.site))
 
     def _run(self, site: Site, verbosity: int) -> None:
@@ -94,7 +95,7 @@ class Build:
             done, "running PyTorch code... ", "purple", len(waiting), verbosity, stringify_func=words
         )
         for session, result in shown:
-            site.results.keep(session, result)
+            site.keep(runs[session], result)
             if result.failure and site.config.on_error == "raise":
                 page = site.page(session.docname)
                 failures = [outcome.failure for outcome in page.outcomes if outcome.failure]

@@ -106,7 +106,7 @@ def coarser(view: View) -> Iterator[View]:
 def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
     """Return what says in words where a line is, for a figure of block `own` of a session.
 
-    Lines are counted as the shown code counts them. The block is said if it is another one that the reader could mistake.
+    Lines are counted as the shown code counts them. The block is said if it is another one.
     """
     several = sum(bool(block.code.strip()) for block in blocks) > 1
 

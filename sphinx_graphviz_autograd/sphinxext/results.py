@@ -1,21 +1,131 @@
-"""The results of the site's sessions: from the store where they fit, from workers where they do not."""
+"""The results of the site's sessions: what is stored, whether it may be used, and what has just been run."""
 
 from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sphinx.util import logging
+
+from sphinx_graphviz_autograd.execution import store
+from sphinx_graphviz_autograd.execution.staleness import Present, Stale, staleness
+from sphinx_graphviz_autograd.execution.store import StoreError
 from sphinx_graphviz_autograd.sphinxext.outcomes import Absence
 from sphinx_graphviz_autograd.sphinxext.problems import Subtype
 
-MEMORY: dict = {}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sphinx_graphviz_autograd.execution.session import Session, SessionResult
+    from sphinx_graphviz_autograd.execution.store import Stored
+    from sphinx_graphviz_autograd.sphinxext.outcomes import Results
+
+logger = logging.getLogger(__name__)
 
 
-class Results:
-    def __init__(self, config):
-        self.config = config
+@dataclass(slots=True)
+class ResultsOfSite:
+    """The results of all sessions, for one build."""
 
-    def why(self, session) -> str:
-        return "" if (session.docname, session.name) in MEMORY else "nothing is stored"
+    folder: Path
+    """Where results are stored."""
+    present: Present
+    """What is installed, and what the project's files contain."""
+    mode: str
+    """`auto`, `always` or `never`."""
+    torch: bool = field(default_factory=lambda: importlib.util.find_spec("torch") is not None)
+    """Whether PyTorch is installed; nobody imports it here."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """What is wrong with the stored files, by page."""
+    _loaded: tuple[str, dict[str, Stored]] = ("", {})
+    """The page that was asked for last, and what is stored for it by session."""
+    _new: dict[tuple[str, str], SessionResult] = field(default_factory=dict)
+    """Results of this build that are not in the store, as they failed or as it cannot be written."""
+    _ran: set[tuple[str, str]] = field(default_factory=set)
+    """The sessions that ran in this build."""
+    _told: set[str] = field(default_factory=set)
+    """What the author was told about results that other packages made."""
 
-    def find(self, session):
-        return MEMORY.get((session.docname, session.name)) or Absence(Subtype.MISSING, "nothing is stored")
+    def why(self, session: Session) -> str:
+        """Return why a session must run; empty if it need not, or may not."""
+        if self.mode == "never" or (session.docname, session.name) in self._ran:
+            return ""
+        stale = self._stale(session)
+        if stale is None:
+            return "`autograd_graph_execute` is `always`" if self.mode == "always" and self.torch else ""
+        return stale.reason if self.torch else ""
 
-    def keep(self, session, result):
-        MEMORY[session.docname, session.name] = result
+    def find(self, session: Session) -> Results:
+        """Return what there is of a session once all that must run has run."""
+        new = self._new.get((session.docname, session.name))
+        if new is not None:
+            return new
+        stored = self._stored(session.docname).get(session.name)
+        stale = self._stale(session)
+        if stored is None or (stale is not None and stale.kind != "environment"):
+            return self._absence(stale or Stale("missing", "nothing is stored"))
+        if stale is not None and stale.reason not in self._told:
+            self._told.add(stale.reason)
+            logger.info("autograd-graph: stored results are used though other packages made them: %s", stale.reason)
+        return stored.result
+
+    def keep(self, session: Session, siblings: Sequence[Session], result: SessionResult) -> None:
+        """Store what came of running a session; a failure is only kept for this build.
+
+        `siblings` are all sessions of the page.
+        """
+        key = (session.docname, session.name)
+        self._ran.add(key)
+        self._loaded = ("", {})
+        if result.failure is not None:
+            self._new[key] = result
+            return
+        try:
+            store.save(self.folder, session.docname, siblings, {session.name: result})
+        except StoreError as error:
+            self.troubles[session.docname] = str(error)
+            self._new[key] = result
+
+    def tidy(self, sessions: dict[str, list[Session]]) -> None:
+        """Take out of the store what belongs to no session any more, given the sessions of all pages."""
+        if self.mode == "never":
+            return
+        try:
+            store.prune(self.folder, sessions.keys())
+            for docname, wanted in sessions.items():
+                if set(self._stored(docname)) - {session.name for session in wanted}:
+                    store.save(self.folder, docname, wanted, {})
+        except StoreError as error:
+            self.troubles.setdefault(error.docname, str(error))
+        self._loaded = ("", {})
+
+    def _stored(self, docname: str) -> dict[str, Stored]:
+        if self._loaded[0] != docname:
+            try:
+                found = {stored.name: stored for stored in store.load(self.folder, docname)}
+            except StoreError as error:
+                self.troubles[docname] = str(error)
+                found = {}
+            self._loaded = (docname, found)
+        return self._loaded[1]
+
+    def _stale(self, session: Session) -> Stale | None:
+        return staleness(session, self._stored(session.docname).get(session.name), self.present)
+
+    def _absence(self, stale: Stale) -> Absence:
+        cause = "PyTorch is not installed" if self.mode != "never" else "`autograd_graph_execute` is `never`"
+        if stale.kind == "missing":
+            message = f"there is no stored result, and nothing was run, as {cause}"
+            return Absence(Subtype.MISSING, f"{message}{self._advice()}")
+        message = f"the stored result is stale ({stale.reason}), and nothing was run, as {cause}"
+        return Absence(Subtype.STALE, f"{message}{self._advice()}")
+
+    def _advice(self) -> str:
+        return "" if self.mode == "never" else ": `pip install sphinx_graphviz_autograd[torch]`"
+
+
+def opened(folder: Path, root: Path, mode: str) -> ResultsOfSite:
+    """Return the results that are stored in `folder`, for a site whose source folder is `root`."""
+    return ResultsOfSite(folder, Present(root), mode)

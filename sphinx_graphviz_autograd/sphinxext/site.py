@@ -18,11 +18,10 @@ from sphinx_graphviz_autograd.sphinxext import config, figures, outcomes, pictur
 from sphinx_graphviz_autograd.sphinxext.files import write
 from sphinx_graphviz_autograd.sphinxext.layouts import Layouts
 from sphinx_graphviz_autograd.sphinxext.ledger import open_ledger
-from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
 from sphinx_graphviz_autograd.sphinxext.pages import pages
 from sphinx_graphviz_autograd.sphinxext.pictures import Wanted
 from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype
-from sphinx_graphviz_autograd.sphinxext.results import Results
+from sphinx_graphviz_autograd.sphinxext.results import opened
 from sphinx_graphviz_autograd.sphinxext.sessions import runs
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.drawing.layout import Engine
     from sphinx_graphviz_autograd.sphinxext.figures import Medium
+    from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
     from sphinx_graphviz_autograd.sphinxext.pages import Block
     from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
     from sphinx_graphviz_autograd.sphinxext.sessions import Run
@@ -56,12 +56,15 @@ class Page:
                 self.outcomes[number] = outcome
                 self._sessions[number] = run.numbers
             parts.append(to_json(results) if isinstance(results, SessionResult) else repr(results))
+        trouble = site.results.troubles.get(docname)
+        self._troubles = [Problem(Subtype.STORE, trouble, self.blocks[0].at)] if trouble else []
         self.digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         self._config = site.config
 
     @property
     def problems(self) -> Iterator[Problem]:
         """What the author is to be warned of, in the order of the page."""
+        yield from self._troubles
         for outcome in self.outcomes:
             yield from outcome.problems
             if outcome.failure:
@@ -94,7 +97,8 @@ class Site:
         self.config = config.checked(app.config)
         self.root = Path(app.srcdir)
         self.folder = Path(app.doctreedir) / FOLDER
-        self.results = Results(self.config)
+        store = Path(app.confdir) / self.config.store if self.config.store else self.folder / "results"
+        self.results = opened(store, self.root, self.config.execute)
         self._ledger = open_ledger(self.folder / "written", app.builder)
         self._page: Page | None = None
         self._poor: set[str] = set()
@@ -115,6 +119,16 @@ class Site:
     def waiting(self, docname: str) -> list[tuple[Run, str]]:
         """Return the sessions of a page that must run, and for each why."""
         return [(run, why) for run in self.runs(docname) if (why := self.results.why(run.session))]
+
+    def keep(self, run: Run, result: SessionResult) -> None:
+        """Store what came of running a session."""
+        docname = run.session.docname
+        self.results.keep(run.session, [one.session for one in self.runs(docname)], result)
+        self._page = None
+
+    def tidy(self) -> None:
+        """Take out of the store what belongs to no block any more."""
+        self.results.tidy({docname: [run.session for run in self.runs(docname)] for docname in self.docnames})
 
     def page(self, docname: str) -> Page:
         """Return a page with its results; the last one asked for is at hand."""
