@@ -125,7 +125,7 @@ class GradFn:
     module: int | None = None
     """Index in `Graph.modules` of the innermost module call that ran the operation."""
     sequence: int | None = None
-    """Creation number; larger is later."""
+    """Place among the functions of the graph by time of creation; larger is later."""
     order: int = 1
     """1 for the forward pass, 2 for what a backward with `create_graph=True` made, and so on."""
     speciality: Speciality = ""
@@ -174,6 +174,8 @@ class SavedTensor:
     """Id of the node whose tensor this is; empty if it is no tensor of the graph."""
     output: int = 0
     """Which output of that node."""
+    names: tuple[str, ...] = ()
+    """The author's variables for it, if it is no tensor of the graph."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ RefusalReason: TypeAlias = Literal[
     "no_grad_mode",
     "inference_mode",
     "detached",
+    "untracked",
     "integer",
     "leaf",
     "gradient",
@@ -56,13 +57,15 @@ class Refusal:
 
 
 _SENTENCES: dict[RefusalReason, str] = {
-    "no_grad_input": "does not require grad{where}, so PyTorch recorded nothing for it: no tensor that it was computed "
-    "from requires grad",
+    "no_grad_input": "does not require grad{where}, so PyTorch recorded nothing for it: let a tensor that it is "
+    "computed from require grad",
     "no_grad_mode": "was computed while gradients were off{where}, so PyTorch recorded nothing for it: compute it "
     "outside `torch.no_grad()`",
     "inference_mode": "was made in inference mode{where}, so PyTorch recorded nothing for it: compute it outside "
     "`torch.inference_mode()`",
     "detached": "was cut off from its graph by `{detail}`{where}: draw the tensor before the cut",
+    "untracked": "does not require grad{where}, although `{detail}` uses what does: what it computes has no gradient, "
+    "or gradients were off in it",
     "integer": "is a tensor of type {detail}, which never has a gradient: draw the floating-point tensor that it was "
     "made from",
     "leaf": "is a leaf{where}: it requires grad, but no recorded operation made it, so there is nothing to draw; draw "

@@ -18,6 +18,7 @@ from sphinx_graphviz_autograd.tracing.nests import is_nest, items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sphinx_graphviz_autograd.model import CutKind, Place, TensorMeta
     from sphinx_graphviz_autograd.tracing.source import Statement, Target
 
 GLOBAL, LOCAL, PASSING = range(3)
@@ -39,9 +40,21 @@ class Name:
     """The name as the author wrote it."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """What a tensor was cut off from: an output of a function, or a leaf."""
+
+    number: int
+    """The function's creation number; meaningless for a leaf."""
+    output: int
+    """Which of its outputs."""
+    leaf: weakref.ref[torch.Tensor] | None = None
+    """The leaf."""
+
+
 @dataclass(slots=True, eq=False)
 class Known:
-    """A tensor without a backward function, or a module, that was given a name."""
+    """A tensor without a backward function, or a module. Survives it in what refers to it, but does not hold it."""
 
     reference: weakref.ref[object]
     """The tensor or module."""
@@ -51,6 +64,22 @@ class Known:
     """The statement that gave it its first name."""
     grad_enabled: bool = True
     """Whether gradients were on when that statement ended."""
+    hint: str = ""
+    """Which module holds it, as `weight in Linear`, if that module was called."""
+    held_as: Name | None = None
+    """Its path in that module, if the module had a name when it was called."""
+    meta: TensorMeta | None = None
+    """What the tensor is like, if it was seen going into an operation."""
+    is_parameter: bool = False
+    """Whether it is an `nn.Parameter`, as it was then."""
+    sources: tuple[Known, ...] = ()
+    """The tensors without gradient that it was computed from."""
+    cut: CutKind = ""
+    """How it was cut off from the graph."""
+    origins: tuple[Origin, ...] = ()
+    """What it was cut off from."""
+    place: Place | None = None
+    """The line that cut it off."""
 
 
 class Assigned:
@@ -90,7 +119,7 @@ class Assigned:
         if isinstance(value, torch.Tensor):
             self._note_tensor(value, text, kind, statement)
         elif isinstance(value, torch.nn.Module):
-            self._remember(value).names.setdefault((kind, text), Name(kind, self._clock, text))
+            self.remember(value).names.setdefault((kind, text), Name(kind, self._clock, text))
         elif is_nest(value):
             for at, (name, item) in enumerate(items(value, text)):
                 if at == _LARGEST_NOTED:
@@ -109,13 +138,14 @@ class Assigned:
             self._outputs.append(tensor.output_nr)
             self._names.append(self._texts.setdefault(key, len(self._texts)))
             return
-        known = self._remember(tensor)
+        known = self.remember(tensor)
         if known.statement is None:
             known.statement = statement
             known.grad_enabled = torch.is_grad_enabled()
         known.names.setdefault((kind, text), Name(kind, self._clock, text))
 
-    def _remember(self, value: torch.Tensor | torch.nn.Module) -> Known:
+    def remember(self, value: torch.Tensor | torch.nn.Module) -> Known:
+        """Return what is known of a tensor without a backward function, or of a module, from now on if not yet."""
         key = id(value)
         known = self._known.get(key)
         if known is None or known.reference() is not value:
@@ -127,6 +157,10 @@ class Assigned:
         """Return what is known of a tensor without a backward function, or of a module."""
         known = self._known.get(id(value))
         return known if known is not None and known.reference() is value else None
+
+    def named_functions(self) -> set[str]:
+        """Return all names that an output of a function ever had."""
+        return {text for _, text in self._texts}
 
     def of_functions(self) -> list[tuple[int, int, Name]]:
         """Return creation number, output number and name for every name of a function's output, in order of time."""

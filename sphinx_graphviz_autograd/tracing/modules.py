@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import torch
@@ -13,6 +13,8 @@ from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sphinx_graphviz_autograd.tracing.assigned import Assigned
 
 _MOST_PATHS = 100_000
 """Paths followed in a module. Modules that share submodules many levels deep have more paths than anybody can read."""
@@ -60,7 +62,7 @@ class ModuleCalls:
         self._numbers.append(called.calls)
 
     def end(self, module: torch.nn.Module) -> CalledModule | None:
-        """Note that a call ends; return the module if it was its first call and no other call is around it."""
+        """Note that a call ends; return the module if it was its first, with no other around it."""
         at = self._by_id.get(id(module), NOTHING)
         if not any(at == index for index, _ in self._open):
             return None
@@ -70,13 +72,24 @@ class ModuleCalls:
         called = self.modules[at]
         return called if called.calls == 1 and not self._open else None
 
-    def settle(self, module: torch.nn.Module, name: str) -> None:
-        """Keep paths and sizes of a module and of those in it, since the module may be gone when they are asked for."""
-        for path, inner in submodules(module, name):
+    def settle(self, module: torch.nn.Module, assigned: Assigned) -> None:
+        """Keep paths and sizes of a module and of those in it, since the module may be gone when they are asked for.
+
+        Its tensors get a name, or at least a hint of what held them.
+        """
+        known = assigned.known(module)
+        name = min(known.names.values(), default=None) if known is not None else None
+        for path, inner in submodules(module, name.text if name is not None else ""):
             called = self.find(inner)
             if called is not None and not called.parameters:
                 called.path = called.path or path
                 called.parameters = count_parameters(inner)
+            for key, tensor in own_tensors(inner):
+                if tensor.grad_fn is None:
+                    held = assigned.remember(tensor)
+                    held.hint = held.hint or f"{key} in {type(inner).__name__}"
+                    if name is not None:
+                        held.held_as = held.held_as or replace(name, text=join(path, key))
 
     def find(self, module: torch.nn.Module) -> CalledModule | None:
         """Return what is known of a module; None if it was never called."""

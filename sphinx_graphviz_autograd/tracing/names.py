@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from torch.autograd.graph import Node
 
+    from sphinx_graphviz_autograd.tracing.assigned import Known
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
 _LARGEST_NEST = 10_000
@@ -115,10 +116,20 @@ class Names:
     def of_tensor(self, tensor: torch.Tensor) -> tuple[str, ...]:
         """Return the names of a tensor that no function made, the best first."""
         names = list(self._tensors.get(id(tensor), ()))
-        known = self._recorder.assigned.known(tensor) if self._recorder is not None else None
-        if known is not None:
-            names.extend(known.names.values())
-        return _texts(names)
+        known = self.known(tensor)
+        recorded = list(known.names.values()) if known is not None else []
+        if not names and not recorded and known is not None and known.held_as is not None:
+            recorded = [known.held_as]
+        return texts(names + recorded)
+
+    def of_known(self, known: Known) -> tuple[str, ...]:
+        """Return the names of a tensor that may be gone."""
+        tensor = known.reference()
+        return self.of_tensor(tensor) if isinstance(tensor, torch.Tensor) else texts(_recorded(known))
+
+    def known(self, tensor: torch.Tensor) -> Known | None:
+        """Return what was recorded of a tensor that no function made."""
+        return self._recorder.assigned.known(tensor) if self._recorder is not None else None
 
     def of_outputs(self, index: dict[Node, int]) -> dict[tuple[int, int], tuple[str, ...]]:
         """Return the names of the functions' outputs, by the function's place in `index` and the output's number."""
@@ -133,14 +144,18 @@ class Names:
             at = index.get(node)
             if at is not None:
                 found.setdefault((at, output), []).extend(names)
-        return {key: _texts(names) for key, names in found.items()}
+        return {key: texts(names) for key, names in found.items()}
 
     def of_module(self, module: torch.nn.Module) -> str:
         """Return the path of a module; empty if no name reaches it."""
         return self._modules.get(id(module), "")
 
 
-def _texts(names: list[Name]) -> tuple[str, ...]:
+def _recorded(known: Known) -> list[Name]:
+    return list(known.names.values()) or ([known.held_as] if known.held_as is not None else [])
+
+
+def texts(names: list[Name]) -> tuple[str, ...]:
     """Return each name once, the best first; `_` is no name."""
     return tuple(dict.fromkeys(name.text for name in sorted(names) if name.text != "_"))
 

@@ -7,7 +7,10 @@ import json
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+_DEEPEST = 2
+"""Nests within the arguments of a function that are looked at."""
 
 
 def is_nest(value: object) -> bool:
@@ -22,16 +25,34 @@ def items(value: object, name: str) -> Iterator[tuple[str, object]]:
     in every run.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            if hasattr(value, field.name):
-                yield f"{name}.{field.name}", cast("object", getattr(value, field.name))
+        yield from _fields(value, name, [field.name for field in dataclasses.fields(value)])
     elif isinstance(value, dict):
         for key, item in list(value.items()):
             if type(key) in {str, int}:
                 yield f"{name}[{json.dumps(key, ensure_ascii=False)}]", item
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        for field_name, item in zip(cast("tuple[str, ...]", value._fields), value, strict=False):
-            yield f"{name}.{field_name}", item
+        yield from _fields(value, name, cast("tuple[str, ...]", value._fields))
     elif isinstance(value, tuple | list):
         for at, item in enumerate(value):
             yield f"{name}[{at}]", item
+
+
+def _fields(value: object, name: str, fields: Iterable[str]) -> Iterator[tuple[str, object]]:
+    missing = object()
+    for field in fields:
+        item: object = getattr(value, field, missing)
+        if item is not missing:
+            yield f"{name}.{field}", item
+
+
+def flat(values: Iterable[object]) -> Iterator[object]:
+    """Yield what is in the arguments of a function, and in tuples, lists and dicts among them."""
+    waiting = [(value, 0) for value in values]
+    waiting.reverse()
+    while waiting:
+        value, depth = waiting.pop()
+        if depth <= _DEEPEST and isinstance(value, tuple | list | dict):
+            inner = value.values() if isinstance(value, dict) else value
+            waiting.extend((item, depth + 1) for item in reversed(list(inner)))
+        else:
+            yield value

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cached_property
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.model import LineRun, ModuleCall, Place
-from sphinx_graphviz_autograd.tracing.marks import NOTHING
+from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
 from sphinx_graphviz_autograd.tracing.modules import CalledModule, count_parameters
+from sphinx_graphviz_autograd.tracing.reading import operation
+from sphinx_graphviz_autograd.tracing.source import operations_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
+
+    from torch.autograd.graph import Node
 
     from sphinx_graphviz_autograd.tracing.names import Names
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
 
+_OF_LEAVES = 2**64 - 1
+"""The creation number that all leaves have."""
+
+_IN_PLACE = {
+    "__setitem__": "copy",
+    "__iadd__": "add",
+    "__isub__": "sub",
+    "__imul__": "mul",
+    "__itruediv__": "div",
+    "__ipow__": "pow",
+}
+"""The operations of Python's in-place methods."""
+
+
 class Origins:
     """What a recording says of the nodes of one graph, by their creation numbers; of nothing without a recording."""
 
-    def __init__(self, recorder: Recorder | None, names: Names, numbers: Iterable[int]) -> None:
+    def __init__(self, recorder: Recorder | None, names: Names, nodes: Sequence[Node], numbers: Sequence[int]) -> None:
         self._recorder = recorder
+        self._nodes = nodes
+        self._numbers = numbers
         self._names = names
         self._blocks: set[int] = set()
         self._indices: dict[int, int] = {}
         self.modules: tuple[ModuleCall, ...] = ()
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
-            calls = sorted(self._with_those_around({recorder.calls.marks.at(number) for number in numbers}))
+            calls = sorted(
+                self._with_those_around({recorder.calls.marks.at(number) for number in numbers if number < _OF_LEAVES})
+            )
             self._indices = {call: index for index, call in enumerate(calls)}
             self.modules = tuple(self._module_call(recorder, call) for call in calls)
 
@@ -44,6 +69,47 @@ class Origins:
         if self._recorder is None:
             return None
         return self._indices.get(self._recorder.calls.marks.at(number))
+
+    def order(self, number: int) -> int:
+        """Return 1 for a node of a forward pass, 2 for one that a backward of it made, and so on."""
+        return self._recorder.backward.order(number) if self._recorder is not None else 1
+
+    def inside(self, node: Node) -> str:
+        """Return the operation that wrote in place, for a CopySlices node; empty where it is not known.
+
+        PyTorch tells from 2.14 on. Before, the recorded call tells, or else the statement, if it wrote in place once.
+        """
+        wrapped = getattr(node, "_wrapped_node", None)
+        if wrapped is not None:
+            return operation(wrapped.name())
+        if self._recorder is None:
+            return ""
+        number = node._sequence_nr()  # noqa: SLF001 -- no public way to a node's creation number
+        for call in self._recorder.inputs.calls if self._recorder.inputs is not None else ():
+            if call.first <= number < call.end and call.name.endswith("_"):
+                return _IN_PLACE.get(call.name) or call.name.removesuffix("_")
+        statement = self._recorder.statement(number)
+        written = operations_in_place(statement) if statement is not None else []
+        mark = self._recorder.lines.at(number)
+        return written[0] if len(written) == self._copy_slices_by_mark[mark] == 1 else ""
+
+    @cached_property
+    def _copy_slices_by_mark(self) -> Counter[int]:
+        """How many CopySlices nodes each run of a statement made."""
+        lines = self._recorder.lines if self._recorder is not None else Marks()
+        return Counter(
+            lines.at(number)
+            for node, number in zip(self._nodes, self._numbers, strict=True)
+            if type(node).__name__ == "CopySlices"
+        )
+
+    def defined(self, node: Node) -> Place | None:
+        """Return where the forward of a custom function stands, if that is in a block or in a project module."""
+        forward: object = getattr(getattr(node, "_forward_cls", None), "forward", None)
+        code = getattr(forward, "__code__", None)
+        if self._recorder is None or not isinstance(code, CodeType):
+            return None
+        return self._recorder.place_of(code)
 
     def lines(self) -> tuple[LineRun, ...]:
         """Return how often the statements ran of the blocks that have been told by `place`."""

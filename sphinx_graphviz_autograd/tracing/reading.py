@@ -5,21 +5,52 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
+from torch.autograd.function import BackwardCFunction
 
-from sphinx_graphviz_autograd.model import TensorMeta
+from sphinx_graphviz_autograd.model import Attribute, Speciality, TensorMeta
+from sphinx_graphviz_autograd.tracing.values import attribute_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torch.autograd.graph import Node
 
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a word of an operation begins in PyTorch's name of its function: `LogSoftmax`, `NllLoss2D`."""
 
 _SUFFIX = re.compile(r"Backward(s?|\d+)(_copy)?$")
+
+_NOT_BY_RULE = {
+    "Deg2Rad": "deg2rad",
+    "Rad2Deg": "rad2deg",
+    "Im2Col": "im2col",
+    "Col2Im": "col2im",
+    "GridSampler2D": "grid_sampler_2d",
+    "GridSampler3D": "grid_sampler_3d",
+    "SpecialXlog1Py": "special_xlog1py",
+    "PReluKernel": "prelu_kernel",
+}
+"""Operations whose words cannot be told from PyTorch's name."""
+
+_GENERATED = re.compile(r"GeneratedBackwardFor_\w+?__(\w+)_default$")
+"""What PyTorch calls the function of an operation that is registered from Python."""
+
+_NODES_OF_CUSTOM_FUNCTIONS: dict[str, Speciality] = {
+    "CheckpointFunctionBackward": "checkpoint",
+    "CompiledFunctionBackward": "compiled",
+    "BackwardHookFunctionBackward": "hook",
+}
+"""PyTorch's own functions that are written as a custom function."""
+
+_OWN_ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "checkpoint": ("run_function", "preserve_rng_state"),
+    "compiled": (),
+    "hook": (),
+}
+"""What is told of these; the rest of what they keep is theirs alone."""
 
 
 @cache
@@ -51,7 +82,26 @@ def tensor_meta(tensor: torch.Tensor) -> TensorMeta:
 
 def operation(name: str) -> str:
     """Return the operation whose backward function has this name: `log_softmax` for `LogSoftmaxBackward0`."""
-    return _WORD.sub("_", _SUFFIX.sub("", name)).lower()
+    bare = _SUFFIX.sub("", name)
+    generated = _GENERATED.match(bare)
+    if generated is not None:
+        return generated[1]
+    return _NOT_BY_RULE.get(bare) or _WORD.sub("_", bare).lower()
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether a node accumulates the gradient of a leaf; by its name, as a custom function may have any attribute."""
+    return type(node).__name__ == "AccumulateGrad"
+
+
+def variable(node: Node) -> torch.Tensor:
+    """Return the leaf whose gradient an AccumulateGrad node accumulates."""
+    return cast("torch.Tensor", getattr(node, "variable"))  # noqa: B009 -- the type of nodes does not declare it
+
+
+def read(node: Node, name: str) -> object:
+    """Return an attribute of a node, which has more than its type declares."""
+    return cast("object", getattr(node, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +112,32 @@ class Kind:
     """The name that PyTorch gives the function."""
     forward: str
     """The operation that makes it."""
+    speciality: Speciality
+    """What is special about it."""
+    plain: tuple[str, ...]
+    """Names of the plain values it keeps, as PyTorch spells them: `_saved_dim`."""
+    tensors: tuple[str, ...]
+    """Names of the tensors it keeps: `_saved_self`."""
+    is_custom: bool
+    """Whether it is a custom function, which keeps what it likes."""
 
 
 class Reader:
-    """Reads nodes; remembers what all nodes of one type have in common, and equal descriptions of tensors."""
+    """Reads nodes; remembers what all nodes of one type have in common, and equal descriptions."""
 
     def __init__(self) -> None:
         self._kinds: dict[type, Kind] = {}
         self._metas: dict[tuple[tuple[int | str, ...] | None, torch.dtype, torch.device, bool], TensorMeta] = {}
         self._outputs: dict[tuple[TensorMeta, ...], tuple[TensorMeta, ...]] = {}
+        self._attributes: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
 
     def kind(self, node: Node) -> Kind:
         """Return what kind of function a node is."""
         kind = self._kinds.get(type(node))
         if kind is None:
-            name = node.name().removeprefix("torch::autograd::")
-            kind = self._kinds[type(node)] = Kind(name, operation(name))
+            kind = _kind(node)
+            if kind.speciality != "unknown":  # functions that PyTorch does not show to Python share one type
+                self._kinds[type(node)] = kind
         return kind
 
     def outputs(self, node: Node) -> tuple[TensorMeta, ...]:
@@ -95,3 +155,52 @@ class Reader:
             metas.append(meta)
         outputs = tuple(metas)
         return self._outputs.setdefault(outputs, outputs)
+
+    def attributes(self, node: Node, kind: Kind) -> tuple[Attribute, ...]:
+        """Return what a function keeps that is no tensor."""
+        if kind.is_custom:
+            return _custom_attributes(node, kind)
+        if not kind.plain:
+            return ()
+        values = [read(node, name) for name in kind.plain]
+        key = (kind.name, *values, *map(type, values))  # 1, 1.0 and True are equal, but not the same text
+        found = self._attributes.get(key)
+        if found is None:
+            found = tuple(
+                Attribute(name, attribute_text(name, value))
+                for name, value in zip([name.removeprefix("_saved_") for name in kind.plain], values, strict=True)
+                if not (name.endswith("_sym_strides") and value == ())  # not needed for this gradient, so not kept
+            )
+            self._attributes[key] = found
+        return found
+
+
+def _kind(node: Node) -> Kind:
+    name = node.name().removeprefix("torch::autograd::")
+    is_custom = isinstance(node, BackwardCFunction)
+    saved = [] if is_custom else [key for key in dir(type(node)) if key.startswith("_saved_")]
+    tensors = tuple(key for key in saved if hasattr(type(node), f"_raw{key}"))
+    return Kind(
+        name,
+        _SUFFIX.sub("", name) if is_custom else operation(name),
+        _speciality(node, name, is_custom=is_custom),
+        tuple(key for key in saved if key not in tensors),
+        tensors,
+        is_custom,
+    )
+
+
+def _speciality(node: Node, name: str, *, is_custom: bool) -> Speciality:
+    if is_custom:
+        module = str(getattr(read(node, "_forward_cls"), "__module__", ""))
+        return _NODES_OF_CUSTOM_FUNCTIONS.get(name, "custom") if module.startswith("torch.") else "custom"
+    if name == "CopySlices":
+        return "in-place"
+    return "unknown" if type(node).__name__ == "CppFunction" else ""
+
+
+def _custom_attributes(node: Node, kind: Kind) -> tuple[Attribute, ...]:
+    """Return what the author's `forward` put on its `ctx`."""
+    kept = cast("dict[str, object]", object.__getattribute__(node, "__dict__"))
+    wanted = _OWN_ATTRIBUTES.get(kind.speciality, tuple(kept))
+    return tuple(Attribute(name, value_text(kept[name])) for name in wanted if name in kept)

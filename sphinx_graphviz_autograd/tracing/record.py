@@ -7,23 +7,23 @@ nodes it made. Nothing is added to the graph, and the forward pass runs as it wo
 from __future__ import annotations
 
 import sys
-import threading
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
-
-import torch
-from torch.nn.modules import module as module_hooks
 
 from sphinx_graphviz_autograd.model import CaptureOptions, LineRun, Place
 from sphinx_graphviz_autograd.tracing.assigned import Assigned
+from sphinx_graphviz_autograd.tracing.backward import Backward
+from sphinx_graphviz_autograd.tracing.frames import TorchFrames
+from sphinx_graphviz_autograd.tracing.inputs import Inputs
 from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
 from sphinx_graphviz_autograd.tracing.modules import ModuleCalls
 from sphinx_graphviz_autograd.tracing.source import Block, Statement
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
+    from collections.abc import Callable
+    from types import CodeType, FrameType, TracebackType
 
     from _typeshed import TraceFunction
-    from torch.utils.hooks import RemovableHandle
 
 PLAIN = CaptureOptions()
 """Nothing beyond the graph itself."""
@@ -50,8 +50,8 @@ class _Running:
 class Recorder:
     """Records the blocks of one session while they run: `with recorder: exec(code, namespace)`, once for each.
 
-    Lines are noted by a trace function on the frames of the blocks alone, and only in the thread that entered the
-    recorder; modules by global forward hooks. Tensors and modules are not kept alive.
+    Lines are noted by a trace function on the frames of the blocks, modules and backward passes by the same on a few
+    functions of PyTorch's; all in the thread that entered the recorder. Tensors and modules are not kept alive.
     """
 
     def __init__(self, options: CaptureOptions = PLAIN, *, folder: str = "") -> None:
@@ -66,10 +66,14 @@ class Recorder:
         """The calls of modules."""
         self.assigned = Assigned()
         """The names that were given."""
+        self.backward = Backward()
+        """The backward passes."""
+        self.inputs = Inputs(self.assigned, self._current_place) if options.data else None
+        """The inputs that need no gradient, if they were asked for."""
+        frames = TorchFrames(self.calls, self.assigned, self.backward, self.inputs)
+        self._watched: dict[str, Block | Callable[[FrameType], TraceFunction | None]] = {**frames.watched()}
         self._statements: list[Statement] = []
         self._running: list[_Running] = []
-        self._hooks: list[RemovableHandle] = []
-        self._thread = 0
         self._trace_line = self._line
         self._outer_trace = sys.gettrace()
 
@@ -80,17 +84,14 @@ class Recorder:
             SyntaxError: the source does not compile.
         """
         block = Block(number, source, len(self._statements))
-        self.blocks[filename] = block
+        self.blocks[filename] = self._watched[filename] = block
         self._statements.extend(block.statements)
 
     def __enter__(self) -> Self:
         """Start recording in this thread."""
-        self._thread = threading.get_ident()
-        self._hooks = [
-            module_hooks.register_module_forward_pre_hook(self._before_call),
-            module_hooks.register_module_forward_hook(self._after_call, always_call=True),
-        ]
         self._outer_trace = sys.gettrace()
+        if self.inputs is not None:
+            self.inputs.__enter__()
         sys.settrace(self._enter_frame)
         return self
 
@@ -99,18 +100,39 @@ class Recorder:
     ) -> None:
         """Stop recording; what is made from now on belongs to no line."""
         sys.settrace(self._outer_trace)
-        for hook in self._hooks:
-            hook.remove()
+        if self.inputs is not None:
+            self.inputs.__exit__(kind, error, traceback)
         self._running.clear()
         self.lines.mark(NOTHING)
 
     def place(self, number: int) -> Place | None:
         """Return the line that made the node with this creation number; None if none of a block did."""
+        return self._place(self.lines.at(number))
+
+    def statement(self, number: int) -> Statement | None:
+        """Return the statement that made the node with this creation number."""
         mark = self.lines.at(number)
+        return None if mark == NOTHING else self._statements[mark // _ITERATIONS]
+
+    def place_of(self, code: CodeType) -> Place | None:
+        """Return where code was written, if that is in a block, or in a file under the document's folder."""
+        block = self.blocks.get(code.co_filename)
+        if block is not None:
+            statement = block.by_line.get(code.co_firstlineno)
+            return Place(block.number, statement.definition if statement is not None else code.co_firstlineno)
+        path = PurePath(code.co_filename)
+        if not self.folder or not path.is_relative_to(self.folder):
+            return None
+        return Place(-1, code.co_firstlineno, file=path.relative_to(self.folder).as_posix())
+
+    def _place(self, mark: int) -> Place | None:
         if mark == NOTHING:
             return None
         statement = self._statements[mark // _ITERATIONS]
         return Place(statement.block, statement.line, mark % _ITERATIONS)
+
+    def _current_place(self) -> Place | None:
+        return self._place(self._running[-1].mark) if self._running else None
 
     def runs(self, blocks: frozenset[int]) -> tuple[LineRun, ...]:
         """Return how often each statement of these blocks ran, those that never ran included."""
@@ -123,9 +145,13 @@ class Recorder:
     def _enter_frame(self, frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:
         """Trace the frames of the blocks; called for every Python call in the thread, so quick to say no."""
         code = frame.f_code
-        block = self.blocks.get(code.co_filename)
-        if block is None or (code.co_name[0] == "<" and code.co_name != "<module>"):
-            return None  # somebody else's; or a comprehension or lambda, which belongs to the statement that runs it
+        block = self._watched.get(code.co_filename)
+        if block is None:
+            return None
+        if not isinstance(block, Block):
+            return block(frame)
+        if code.co_name[0] == "<" and code.co_name != "<module>":
+            return None  # a comprehension or lambda, which belongs to the statement that runs it
         running = _Running(block, is_global=code.co_name == "<module>")
         if code.co_flags & _RESUMABLE and frame.f_lineno != code.co_firstlineno:
             running.statement = block.by_line.get(frame.f_lineno)
@@ -156,15 +182,3 @@ class Recorder:
             self._running.pop()
             self.lines.mark(self._running[-1].mark if self._running else NOTHING)
         return self._trace_line
-
-    def _before_call(self, module: torch.nn.Module, _inputs: object) -> None:
-        if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
-            self.calls.begin(module)
-
-    def _after_call(self, module: torch.nn.Module, _inputs: object, _output: object) -> None:
-        if torch.compiler.is_compiling() or threading.get_ident() != self._thread:
-            return
-        if self.calls.end(module) is not None:
-            known = self.assigned.known(module)
-            names = sorted(known.names.values()) if known is not None else []
-            self.calls.settle(module, names[0].text if names else "")

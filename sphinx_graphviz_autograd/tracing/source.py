@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 Step: TypeAlias = "tuple[str, str | int]"
 """How a target goes on from its variable: `("attribute", name)`, `("item", key)` or `("variable", name of the key)`."""
 
+Syntax: TypeAlias = ast.stmt | ast.ExceptHandler | ast.match_case
+"""A statement, or the header of a part of one."""
+
 _CUTTING_METHODS = frozenset({"detach", "detach_", "item", "numpy", "tolist"})
 
 
@@ -45,12 +48,12 @@ class Statement:
     """What it assigns, in order."""
     repeats_on_line: bool = False
     """Whether it is a loop whose body stands on the same line, so that each event of the line is one more run."""
+    definition: int = 0
+    """The line of `def` or `class`, which decorators stand before; else its first line."""
     is_with: bool = False
     """Whether it is a `with`, whose line is reached once more when its body is left."""
-    in_place: list[str] = field(default_factory=list)
-    """The operations that it does in place, as `mul` for `b[0] *= 2`."""
-    cut: str = ""
-    """The first call in it that cuts a graph, as `h.detach()`."""
+    nodes: list[Syntax] = field(default_factory=list)
+    """Its syntax; more than one for statements that share a line."""
     times: int = 0
     """How often it was reached."""
 
@@ -71,23 +74,26 @@ class Block:
         for node in _statements(ast.parse(source).body):
             self._add(node)
 
-    def _add(self, node: ast.stmt | ast.ExceptHandler | ast.match_case) -> None:
+    def around(self, line: int) -> list[Statement]:
+        """Return the statements that a line is inside of, the innermost first."""
+        return [statement for statement in reversed(self.statements) if statement.line < line <= statement.last]
+
+    def _add(self, node: Syntax) -> None:
         first, last, end = _extent(node)
         statement = self.by_line.get(first)
         if statement is None:
-            statement = Statement(self.number, self._first_index + len(self.statements), first, last)
+            index = self._first_index + len(self.statements)
+            statement = Statement(self.number, index, first, last, definition=getattr(node, "lineno", first))
             self.statements.append(statement)
         for line in range(first, end + 1):
             self.by_line.setdefault(line, statement)
         statement.targets.extend(_targets(node))
         statement.repeats_on_line |= isinstance(node, ast.For | ast.AsyncFor | ast.While) and end == last
         statement.is_with |= isinstance(node, ast.With | ast.AsyncWith)
-        for part in _own_expressions(node):
-            statement.cut = statement.cut or _cut(part)
-        statement.in_place.extend(_in_place(node))
+        statement.nodes.append(node)
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt | ast.ExceptHandler | ast.match_case]:
+def _statements(body: Iterable[ast.stmt]) -> Iterator[Syntax]:
     """Yield the statements that leave a trace when they run, outer ones before what is in them."""
     for node in body:
         if _leaves_no_trace(node):
@@ -108,7 +114,7 @@ def _leaves_no_trace(node: ast.stmt) -> bool:
     return is_constant or isinstance(node, ast.Global | ast.Nonlocal)
 
 
-def _extent(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> tuple[int, int, int]:
+def _extent(node: Syntax) -> tuple[int, int, int]:
     """Return the first line, the last line, and the last line before the body."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     if isinstance(node, ast.match_case):
@@ -123,30 +129,34 @@ def _extent(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> tuple[int, i
     return start, last, max(body_start - 1, first)
 
 
-def _targets(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[Target]:
-    match node:
-        case ast.Assign(targets=targets):
-            for target in targets:
-                yield from _unpack(target)
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            yield from _unpack(target)
-        case ast.For(target=target) | ast.AsyncFor(target=target):
-            yield from _unpack(target, passing=True)
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            for item in items:
-                if item.optional_vars is not None:
-                    yield from _unpack(item.optional_vars)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver, attr=name))) if _is_in_place(name):
-            yield from _unpack(receiver)
-        case _:
-            pass
-    for part in _own_expressions(node):
+def _targets(node: Syntax) -> Iterator[Target]:
+    passing = isinstance(node, ast.For | ast.AsyncFor)
+    for target in _assigned(node):
+        yield from _unpack(target, passing=passing)
+    for part in own_expressions(node):
         for expression in ast.walk(part):
             if isinstance(expression, ast.NamedExpr):
                 yield Target(expression.target.id)
 
 
-def _own_expressions(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[ast.expr]:
+def _assigned(node: Syntax) -> list[ast.expr]:
+    """Return what a statement gives a value to; a method such as `add_` gives its tensor another."""
+    match node:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return [target]
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            return [target]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [item.optional_vars for item in items if item.optional_vars is not None]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver, attr=name))) if _is_in_place(name):
+            return [receiver]
+        case _:
+            return []
+
+
+def own_expressions(node: Syntax) -> Iterator[ast.expr]:
     """Yield the expressions of a statement itself, not those of its body."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
@@ -165,9 +175,9 @@ def _unpack(target: ast.expr, *, passing: bool = False) -> Iterator[Target]:
         yield from _unpack(target.value, passing=passing)
         return
     steps: list[Step] = []
-    partly = not isinstance(target, ast.Name)
-    while not isinstance(target, ast.Name):
-        match target:
+    inner = target
+    while not isinstance(inner, ast.Name):
+        match inner:
             case ast.Attribute(attr=name):
                 steps.append(("attribute", name))
             case ast.Subscript(slice=ast.Constant(value=str() | int() as key)):
@@ -178,42 +188,77 @@ def _unpack(target: ast.expr, *, passing: bool = False) -> Iterator[Target]:
                 steps.clear()
             case _:
                 return
-        target = target.value
+        inner = inner.value
     if steps:
-        yield Target(target.id, tuple(reversed(steps)), passing=passing)
-    yield Target(target.id, passing=passing, partly=partly)
+        yield Target(inner.id, tuple(reversed(steps)), passing=passing)
+    yield Target(inner.id, passing=passing, partly=inner is not target)
 
 
 def _is_in_place(method: str) -> bool:
     return method.endswith("_") and not method.endswith("__")
 
 
-def _in_place(node: ast.stmt | ast.ExceptHandler | ast.match_case) -> Iterator[str]:
-    """Yield the operations that a statement does in place, under PyTorch's names."""
-    if isinstance(node, ast.AugAssign):
-        yield _OPERATORS[type(node.op)]
-    if isinstance(node, ast.Assign):
-        yield from ("copy" for target in node.targets if isinstance(target, ast.Subscript))
-    for part in _own_expressions(node):
-        for expression in ast.walk(part):
-            match expression:
-                case ast.Call(func=ast.Attribute(attr=name)) if _is_in_place(name):
-                    yield name.removesuffix("_")
-                case _:
-                    pass
+def operations_in_place(statement: Statement) -> list[str]:
+    """Return the operations that a statement does in place, under PyTorch's names: `mul` for `b[0] *= 2`."""
+    found: list[str] = []
+    for node in statement.nodes:
+        if isinstance(node, ast.AugAssign):
+            found.append(_OPERATORS[type(node.op)])
+        if isinstance(node, ast.Assign):
+            found.extend("copy" for target in node.targets if isinstance(target, ast.Subscript))
+        for part in own_expressions(node):
+            for expression in ast.walk(part):
+                match expression:
+                    case ast.Call(func=ast.Attribute(attr=name)) if _is_in_place(name):
+                        found.append(name.removesuffix("_"))
+                    case _:
+                        pass
+    return found
 
 
-def _cut(expression: ast.expr) -> str:
-    """Return the first call in an expression that cuts a graph, as it is written."""
-    for part in ast.walk(expression):
+def cut_in(node: ast.AST) -> tuple[str, str]:
+    """Return the first call in the code that cuts a graph, as it is written, and the variable it begins with."""
+    for part in ast.walk(node):
         match part:
-            case ast.Call(func=ast.Attribute(attr=name)) if name in _CUTTING_METHODS:
-                return ast.unparse(part)
-            case ast.Attribute(attr="data", ctx=ast.Load()):
-                return ast.unparse(part)
+            case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in _CUTTING_METHODS:
+                return ast.unparse(part), _variable(receiver)
+            case ast.Attribute(value=receiver, attr="data", ctx=ast.Load()):
+                return ast.unparse(part), _variable(receiver)
             case _:
                 pass
-    return ""
+    return "", ""
+
+
+def _variable(expression: ast.AST) -> str:
+    while isinstance(expression, ast.Attribute | ast.Subscript):
+        expression = expression.value
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def operands(node: ast.AST) -> set[str]:
+    """Return the variables that operations and calls in the code work on, or that are called."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=function, args=arguments, keywords=keywords):
+                receiver = function.value if isinstance(function, ast.Attribute) else function
+                values = [receiver, *arguments, *(keyword.value for keyword in keywords)]
+            case ast.BinOp(left=left, right=right):
+                values = [left, right]
+            case ast.UnaryOp(operand=operand):
+                values = [operand]
+            case _:
+                continue
+        found.update(value.id for value in values if isinstance(value, ast.Name))
+    return found
+
+
+def mentions(node: ast.AST, names: frozenset[str]) -> bool:
+    """Whether one of the names occurs in the code, as a variable or an attribute."""
+    return any(
+        (isinstance(part, ast.Name) and part.id in names) or (isinstance(part, ast.Attribute) and part.attr in names)
+        for part in ast.walk(node)
+    )
 
 
 _OPERATORS: dict[type[ast.operator], str] = {

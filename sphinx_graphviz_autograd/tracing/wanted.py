@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import torch
 from torch.autograd.graph import Node, get_gradient_edge
 
-from sphinx_graphviz_autograd.refusal import Refusal
 from sphinx_graphviz_autograd.tracing.nests import is_nest, items
-from sphinx_graphviz_autograd.tracing.reading import dtype_name, tensor_meta
+from sphinx_graphviz_autograd.tracing.reading import tensor_meta
+from sphinx_graphviz_autograd.tracing.refusals import refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sphinx_graphviz_autograd.model import TensorMeta
+    from sphinx_graphviz_autograd.refusal import Refusal
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
 
@@ -35,7 +36,9 @@ class Wanted:
     """What it is like."""
 
 
-def wanted_of(values: Mapping[str, object], recorder: Recorder | None) -> tuple[list[Wanted], list[Refusal]]:
+def wanted_of(
+    values: Mapping[str, object], namespace: Mapping[str, object], recorder: Recorder | None
+) -> tuple[list[Wanted], list[Refusal]]:
     """Return the tensors with a graph in `values`, and a refusal for each value that has none at all."""
     wanted: list[Wanted] = []
     refusals: list[Refusal] = []
@@ -44,7 +47,7 @@ def wanted_of(values: Mapping[str, object], recorder: Recorder | None) -> tuple[
         graphs = [graph for name, tensor in found if isinstance(graph := _wanted(name, tensor), Wanted)]
         wanted.extend(graphs)
         if not graphs:
-            refusals.append(_refusal(expression, value, found, recorder))
+            refusals.append(refusal_of(expression, value, found, namespace, recorder))
     return wanted, refusals
 
 
@@ -69,33 +72,3 @@ def _wanted(name: str, tensor: torch.Tensor) -> Wanted | None:
         return None
     edge = get_gradient_edge(tensor)
     return Wanted(name, tensor, edge.node, edge.output_nr, tensor_meta(tensor))
-
-
-def _refusal(
-    expression: str, value: object, found: list[tuple[str, torch.Tensor]], recorder: Recorder | None
-) -> Refusal:
-    """Return why a value has no graph; for a nest, why its first tensor has none."""
-    if found:
-        return _tensor_refusal(*found[0], recorder)
-    if value is None:
-        return Refusal(expression, "none")
-    if isinstance(value, torch.nn.Module):
-        return Refusal(expression, "module", type(value).__name__)
-    if is_nest(value):
-        return Refusal(expression, "empty")
-    if callable(value):
-        return Refusal(expression, "function")
-    return Refusal(expression, "other", type(value).__name__)
-
-
-def _tensor_refusal(name: str, tensor: torch.Tensor, recorder: Recorder | None) -> Refusal:
-    try:
-        if tensor.requires_grad and tensor.grad_fn is None:
-            return Refusal(name, "leaf")
-    except RuntimeError:
-        return Refusal(name, "stale_view")
-    if not (tensor.is_floating_point() or tensor.is_complex()):
-        return Refusal(name, "integer", dtype_name(tensor.dtype))
-    if tensor.is_inference():
-        return Refusal(name, "inference_mode")
-    return Refusal(name, "no_grad_input")

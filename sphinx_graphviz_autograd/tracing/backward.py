@@ -1,0 +1,76 @@
+"""Which nodes the backward passes made, and of which order they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+
+from sphinx_graphviz_autograd.tracing.marks import Marks, next_number
+from sphinx_graphviz_autograd.tracing.nests import flat
+
+if TYPE_CHECKING:
+    from torch.autograd.graph import Node
+
+
+class Backward:
+    """The backward passes that ran while recording."""
+
+    def __init__(self) -> None:
+        self.marks = Marks()
+        """The order of what is being made, by creation number; `NOTHING` in a forward pass."""
+        self._running: list[int] = []
+        self._first: int | None = None
+        """Creation number of the first node that a backward made."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a backward pass is running, in which checkpoints call modules once more."""
+        return bool(self._running)
+
+    def begin(self, outputs: object, inputs: object, *, create_graph: bool) -> None:
+        """Note that a backward pass begins; `inputs` is where it stops, if anywhere."""
+        order = 2
+        if create_graph:
+            if self._first is not None:
+                order = 1 + self._highest_order(_nodes(outputs), _nodes(inputs), self._first)
+            else:
+                self._first = next_number()
+        self._running.append(order)
+        self.marks.mark(order)
+
+    def end(self) -> None:
+        """Note that the innermost backward pass ends."""
+        self._running.pop()
+        self.marks.mark(self._running[-1] if self._running else -1)
+
+    def order(self, number: int) -> int:
+        """Return 1 for a node of a forward pass, 2 for one that the backward of such nodes made, and so on."""
+        return max(self.marks.at(number), 1)
+
+    def _highest_order(self, outputs: set[Node], inputs: set[Node], first: int) -> int:
+        """Return the highest order between outputs and inputs; what is older than `first` leads to order 1 only."""
+        highest = 1
+        seen = set(inputs)
+        waiting = list(outputs)
+        while waiting:
+            node = waiting.pop()
+            number = node._sequence_nr()  # noqa: SLF001 -- no public way to a node's creation number
+            if node in seen or number < first:
+                continue
+            seen.add(node)
+            highest = max(highest, self.order(number))
+            waiting.extend(source for source, _ in node.next_functions if source is not None)
+        return highest
+
+
+def _nodes(values: object) -> set[Node]:
+    """Return the nodes behind what was given to a backward pass: tensors or gradient edges."""
+    found = set()
+    for value in flat((values,)):
+        if isinstance(value, GradientEdge):
+            found.add(value.node)
+        elif isinstance(value, torch.Tensor) and value.requires_grad:
+            found.add(get_gradient_edge(value).node)
+    return found
