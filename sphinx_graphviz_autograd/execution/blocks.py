@@ -10,7 +10,7 @@ import difflib
 import os
 import random
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -25,6 +25,7 @@ from sphinx_graphviz_autograd.execution.failures import (
     syntax_failure,
 )
 from sphinx_graphviz_autograd.execution.messages import BlockDone, Ended
+from sphinx_graphviz_autograd.execution.outputs import flush_output, printed
 from sphinx_graphviz_autograd.execution.session import (
     PRELUDE_NAME,
     BlockResult,
@@ -40,8 +41,8 @@ from sphinx_graphviz_autograd.refusal import Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sphinx_graphviz_autograd.execution.outputs import Output
     from sphinx_graphviz_autograd.execution.paths import Folders
+    from sphinx_graphviz_autograd.execution.spools import Spools
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
     class _Seeding(Protocol):
@@ -69,7 +70,7 @@ class _Running:
 
 
 def run_session(
-    number: int, session: Session, output: Output, folders: Folders, tell: Callable[[BlockDone | Ended], None]
+    number: int, session: Session, spools: Spools, folders: Folders, tell: Callable[[BlockDone | Ended], None]
 ) -> None:
     """Run the blocks in order, tell what came of each, and at last how the session ended."""
     from sphinx_graphviz_autograd.tracing.record import Recorder  # noqa: PLC0415  # imports torch: in workers only
@@ -82,17 +83,23 @@ def run_session(
     _seed(session.seed)
     failure = _run_prelude(running)
     if failure is not None:
-        tell(BlockDone(number, BlockResult(output=output.take()[0])))
+        tell(_block_done(number, BlockResult(), spools, folders))
     for block, snippet in enumerate(session.snippets):
         if failure is not None:
             break
         result, failure = (BlockResult(), None) if snippet.skip else _run_block(running, block, snippet)
-        printed, cut = output.take()
-        tell(BlockDone(number, BlockResult(printed, result.figures, result.refusals, result.expected, cut)))
+        tell(_block_done(number, result, spools, folders))
     with contextlib.suppress(BaseException):  # the results are in; what the author's code leaves behind tidies up
         atexit._run_exitfuncs()  # noqa: SLF001  # the process will end without it
     dependencies = files.found()
     tell(Ended(number, failure, _environment(session, dependencies), dependencies))
+
+
+def _block_done(number: int, result: BlockResult, spools: Spools, folders: Folders) -> BlockDone:
+    """Add to a result what was printed."""
+    flush_output()
+    output, cut = printed(spools, folders)
+    return BlockDone(number, replace(result, output=output, cut=cut))
 
 
 def _fresh_main(folder: str) -> dict[str, object]:
@@ -146,7 +153,7 @@ def _run_block(running: _Running, block: int, snippet: Snippet) -> tuple[BlockRe
     failed = raised is not None and not expected
     figures, more = _figures(running, snippet, values)
     text = exception_text(raised, running.folders) if raised is not None and expected else ""
-    result = BlockResult((), figures, () if failed else (*refusals, *more), text)
+    result = BlockResult(figures=figures, refusals=() if failed else (*refusals, *more), expected=text)
     return result, exception_failure(raised, block, running.folders) if raised is not None and failed else None
 
 
@@ -195,8 +202,7 @@ def _evaluate(
     if not snippet.expressions:
         if not running.last:
             return {}, [Refusal("", "no_expression")]
-        expression = ast.unparse(ast.parse(snippet.code).body[-1])
-        return {_last_expression(snippet.code) or expression: running.last[0]}, []
+        return {_last_expression(snippet.code): running.last[0]}, []
     values: dict[str, object] = {}
     refusals = []
     for expression in snippet.expressions:
@@ -212,7 +218,9 @@ def _evaluate(
 
 
 def _last_expression(source: str) -> str:
-    return ast.get_source_segment(source, ast.parse(source).body[-1]) or ""
+    """Return the last expression of a block as written, but on one line."""
+    segment = ast.get_source_segment(source, ast.parse(source).body[-1]) or ""
+    return " ".join(line.strip() for line in segment.splitlines())
 
 
 def _undefined(error: NameError, namespace: Mapping[str, object]) -> str:

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.execution.failures import death_failure
-from sphinx_graphviz_autograd.execution.messages import Ended, Kill, Order, order_line
+from sphinx_graphviz_autograd.execution.messages import Ended, Gone, Kill, Order, order_line
 from sphinx_graphviz_autograd.execution.processes import ask_where, kill_group
 from sphinx_graphviz_autograd.execution.session import BlockResult, Session, SessionResult
 
 if TYPE_CHECKING:
     import queue
     from collections.abc import Mapping
-
-    from sphinx_graphviz_autograd.model import Place
 
 _UNSET: Final = (
     *("PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONDEBUG", "PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE"),
@@ -42,6 +40,17 @@ _SET: Final = {
 }
 """Variables that make results the same everywhere."""
 
+_HOME: Final = str(Path(__file__).resolve().parents[2])
+
+_LAUNCH: Final = """\
+import sys
+sys.path.append(sys.argv.pop(1))
+from sphinx_graphviz_autograd.execution.worker import main
+sys.path.pop()
+main()
+"""
+"""Is `python -m sphinx_graphviz_autograd.execution.worker`, also where only `conf.py` knows the way to the package."""
+
 if sys.platform == "win32":
     _CREATION_FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
 else:
@@ -53,9 +62,6 @@ def worker_environment(own: Mapping[str, str], *, cuda: bool) -> dict[str, str]:
     environment = {name: value for name, value in own.items() if name not in _UNSET} | _SET
     if not cuda:
         environment["CUDA_VISIBLE_DEVICES"] = ""
-    home = str(Path(__file__).resolve().parents[2])
-    paths = [path for path in own.get("PYTHONPATH", "").split(os.pathsep) if path]
-    environment["PYTHONPATH"] = os.pathsep.join([*paths, *([home] if home not in paths else [])])
     return environment
 
 
@@ -73,15 +79,15 @@ class Task:
     ended: Ended | None = None
     """How it came to its end, if it did."""
 
-    def result(self, code: int, place: Place | None) -> SessionResult:
-        """Return what came of it, now that its process is gone with this exit status, at this place if it is known."""
+    def result(self, gone: Gone) -> SessionResult:
+        """Return what came of it, now that its process is gone."""
         if self.ended is not None:
             return SessionResult(
                 tuple(self.blocks), self.ended.failure, self.ended.environment, self.ended.dependencies
             )
         block = min(len(self.blocks), len(self.session.snippets) - 1)
-        blocks = (*self.blocks, BlockResult())[: block + 1]
-        return SessionResult(blocks, death_failure(self.session, block, code, place, self.limit))
+        blocks = (*self.blocks, BlockResult(output=gone.output, cut=gone.cut))[: block + 1]
+        return SessionResult(blocks, death_failure(self.session, block, gone.code, gone.place, self.limit))
 
 
 class Host:
@@ -102,7 +108,7 @@ class Host:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `close`
         self._thread: threading.Thread | None = None
         self._process = subprocess.Popen(  # noqa: S603  # the command is ours
-            [sys.executable, "-P", "-m", "sphinx_graphviz_autograd.execution.worker", "once" if once else "serve"],
+            [sys.executable, "-P", "-c", _LAUNCH, _HOME, "once" if once else "serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -10,6 +10,7 @@ from sphinx_graphviz_autograd.execution.session import (
     BlockResult,  # noqa: TC001  # the codec reads annotations
     Failure,  # noqa: TC001  # likewise
     Session,  # noqa: TC001  # likewise
+    Text,  # noqa: TC001  # likewise
 )
 from sphinx_graphviz_autograd.model import Place  # noqa: TC001  # likewise
 
@@ -86,6 +87,10 @@ class Gone:
     """Its exit status; a signal as a negative number."""
     place: Place | None = None
     """Where it was when it died, if it was killed and could still tell."""
+    output: tuple[Text, ...] = ()
+    """What it had printed that has not been told."""
+    cut: bool = False
+    """Whether that is not all."""
 
 
 Answer: TypeAlias = Ready | Begun | BlockDone | Ended | Gone

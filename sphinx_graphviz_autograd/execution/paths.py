@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sphinx_graphviz_autograd.execution.session import Session
 
 PACKAGE: Final = str(Path(__file__).resolve().parents[1])
@@ -38,23 +40,26 @@ def project_folder(root: str) -> str:
 
 def folders_of(session: Session) -> Folders:
     """Return what is shown for the folders that a session has to do with."""
+    own = (project_folder(session.root), session.root, session.folder)
+    return _folders((folder, os.path.relpath(folder, session.folder)) for folder in own)
+
+
+def machine_folders() -> Folders:
+    """Return what is shown for the folders of Python and of the user."""
+    return _folders(())
+
+
+def _folders(own: Iterable[tuple[str, str]]) -> Folders:
     paths = sysconfig.get_paths()
+    packages = (paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     shown: dict[str, str] = {}
-    for folder, word in (
-        (str(Path.home()), "~"),
-        (paths["stdlib"], "."),
-        (paths["platstdlib"], "."),
-        (paths["purelib"], "."),
-        (paths["platlib"], "."),
-        *((folder, os.path.relpath(folder, session.folder)) for folder in _own_folders(session)),
-    ):
-        for form in {folder, os.path.realpath(folder)}:
+    for folder, word in ((str(Path.home()), "~"), *((folder, ".") for folder in packages), *own):
+        for form in (folder, os.path.realpath(folder)):
             if len(form) > 1:
                 shown[form] = Path(word).as_posix()
     longest_first = tuple(sorted(shown.items(), key=lambda item: (-len(item[0]), item[0])))
-    separator = re.escape(os.sep)
     pattern = "|".join(re.escape(folder) for folder, _ in longest_first)
-    return Folders(longest_first, re.compile(f"(?<![\\w.~-])({pattern})({separator}|(?![\\w.-]))"))
+    return Folders(longest_first, re.compile(f"(?<![\\w.~-])({pattern})({re.escape(os.sep)}|(?![\\w.-]))"))
 
 
 def hide_folders(text: str, folders: Folders) -> str:
@@ -76,7 +81,3 @@ def shown_file(filename: str, folders: Folders) -> str:
     """Return what is shown for the file name of a frame; of a path in no known folder only the last part."""
     shown = hide_folders(filename, folders)
     return Path(shown).name if Path(shown).is_absolute() else shown
-
-
-def _own_folders(session: Session) -> tuple[str, ...]:
-    return (project_folder(session.root), session.root, session.folder)

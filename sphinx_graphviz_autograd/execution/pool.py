@@ -12,6 +12,8 @@ from sphinx_graphviz_autograd.codec import CodecError
 from sphinx_graphviz_autograd.execution.failures import death, dumped_place
 from sphinx_graphviz_autograd.execution.host import Host, Task
 from sphinx_graphviz_autograd.execution.messages import Begun, BlockDone, Ended, Gone, Ready, Run, read_answer
+from sphinx_graphviz_autograd.execution.outputs import tidy
+from sphinx_graphviz_autograd.execution.paths import machine_folders
 from sphinx_graphviz_autograd.execution.session import BlockResult, Failure, FailureKind, Session, SessionResult
 from sphinx_graphviz_autograd.model import Place
 
@@ -146,9 +148,9 @@ class Pool:
                 host.tasks[number].blocks.append(result)
             case Ended(number):
                 host.tasks[number].ended = answer
-            case Gone(number, code, place):
+            case Gone(number):
                 task = host.tasks.pop(number)
-                yield task.session, task.result(code, place)
+                yield task.session, task.result(answer)
             case other:
                 assert_never(other)
 
@@ -156,10 +158,10 @@ class Pool:
         """Bury a process: a worker that has done its one session, or one that died."""
         self._hosts.remove(host)
         code, words = host.close()
-        for task in host.tasks.values():
-            yield task.session, task.result(code, dumped_place(words) if host.once else None)
+        for number, task in host.tasks.items():
+            yield task.session, task.result(Gone(number, code, dumped_place(words) if host.once else None))
         if not host.ready:
-            reason = words.strip().rpartition("\n")[2]
+            reason = tidy(words, machine_folders()).strip().rpartition("\n")[2]
             yield from self._give_up("crash", f"PyTorch cannot be imported: the process {death(code)}: {reason}")
 
     def _give_up(self, kind: FailureKind, message: str) -> Iterator[Done]:

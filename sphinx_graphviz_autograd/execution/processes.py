@@ -41,6 +41,16 @@ def children() -> frozenset[int]:
     return frozenset(int(word) for words in lists for word in words.split())
 
 
+def kill_orphans() -> None:
+    """Kill all children that are left, and theirs, who come to us when their parents die."""
+    while left := children():
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
 def kill_group(process: int) -> None:
     """Kill a process that leads a group of its own, and all that are in the group; it need not be there any more."""
     if sys.platform == "win32":

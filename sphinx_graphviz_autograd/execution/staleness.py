@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sphinx_graphviz_autograd.execution.dependencies import file_digest, installed_version, python_version
@@ -12,6 +11,7 @@ from sphinx_graphviz_autograd.execution.store import Stored, StoreError, load, s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 StaleKind: TypeAlias = Literal["missing", "code", "environment", "dependency"]
 """Why stored results do not fit.
@@ -109,5 +109,5 @@ def _changed_block(before: tuple[str, ...], now: tuple[str, ...]) -> str:
     """Say which block is the first whose key differs."""
     for number, (old, new) in enumerate(zip(before, now, strict=False), 1):
         if old != new:
-            return f"block {number} changed"
+            return f"block {number} changed" if number > 1 else "block 1, the prelude or the settings changed"
     return f"{len(before)} blocks -> {len(now)}"

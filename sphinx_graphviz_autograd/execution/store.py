@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from sphinx_graphviz_autograd.codec import CodecError, from_json, rows, to_json
@@ -18,6 +17,7 @@ from sphinx_graphviz_autograd.execution.session import BlockResult, Session, Ses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
 SCHEMA: Final = 1
 """Raised when the files change in a way that an older or newer release cannot read."""

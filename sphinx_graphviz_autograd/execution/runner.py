@@ -1,0 +1,71 @@
+"""Running one session in a process that is there for it alone."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import os
+import traceback
+from typing import IO, TYPE_CHECKING
+
+from sphinx_graphviz_autograd.execution.blocks import run_session
+from sphinx_graphviz_autograd.execution.messages import Answer, Begun, Ended, Ready, answer_line
+from sphinx_graphviz_autograd.execution.outputs import capture_output, tidy
+from sphinx_graphviz_autograd.execution.paths import folders_of, machine_folders
+from sphinx_graphviz_autograd.execution.processes import DUMP_SIGNAL
+from sphinx_graphviz_autograd.execution.session import Failure, Session
+from sphinx_graphviz_autograd.model import Place
+
+if TYPE_CHECKING:
+    from sphinx_graphviz_autograd.execution.spools import Spools
+
+
+def import_torch() -> Ready:
+    """Import PyTorch, which takes seconds, and the modules that use it."""
+    try:
+        importlib.import_module("sphinx_graphviz_autograd.tracing.capture")
+        importlib.import_module("sphinx_graphviz_autograd.tracing.record")
+    except Exception as error:  # noqa: BLE001  # a broken installation of PyTorch can raise anything
+        words = tidy(f"{type(error).__name__}: {error}", machine_folders())
+        return Ready("PyTorch cannot be imported: " + words.partition("\n")[0])
+    return Ready()
+
+
+def run_alone(number: int, session: Session, spools: Spools, dump: int, channel: IO[bytes]) -> None:
+    """Run a session in this process, which is there for it alone."""
+    faulthandler.enable(dump, all_threads=False)
+    if DUMP_SIGNAL is not None:
+        faulthandler.register(DUMP_SIGNAL, dump, all_threads=False)
+    process = os.getpid()
+    leave = os._exit
+    _note_exit(dump)
+
+    def tell(answer: Answer) -> None:
+        if os.getpid() != process:  # a fork that the author's code has made and let run on into ours
+            leave(0)
+        line = memoryview(answer_line(answer))
+        while line:
+            line = line[channel.write(line) :]
+
+    folders = folders_of(session)
+    capture_output(spools)
+    tell(Begun(number))
+    try:
+        run_session(number, session, spools, folders, tell)
+    except BaseException as error:  # noqa: BLE001  # a defect of ours must not look like one of the author's
+        words = f"the extension itself failed, please report it: {type(error).__name__}: {error}".partition("\n")[0]
+        trace = "".join(traceback.format_exception(error))
+        tell(Ended(number, Failure("crash", 0, Place(0, 0), tidy(words, folders), tidy(trace, folders))))
+
+
+def _note_exit(dump: int) -> None:
+    """Have `os._exit` note where it was called; nothing else tells."""
+    leave = os._exit
+    process = os.getpid()
+
+    def noting_exit(status: int) -> None:
+        if os.getpid() == process:
+            faulthandler.dump_traceback(dump, all_threads=False)
+        leave(status)
+
+    os._exit = noting_exit  # type: ignore[assignment]  # it does not return either
