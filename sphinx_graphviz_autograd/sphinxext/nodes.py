@@ -50,6 +50,7 @@ class AutogradImage(nodes.image):
 
 
 def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
-    """Write the SVG into the page."""
-    translator.body.append(cast("str", node["svg"]))
+    """Write the SVG into the page, in an element that bears the classes of the image."""
+    translator.body.append(translator.starttag(node, "div", ""))
+    translator.body.append(f"{node['svg']}\n</div>\n")
     raise nodes.SkipNode

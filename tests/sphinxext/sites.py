@@ -1,0 +1,102 @@
+"""Building the sites under `roots/`, each in a process of its own, as authors do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOTS = Path(__file__).parent / "roots"
+
+NOTEBOOK = """\
+---
+file_format: mystnb
+kernelspec:
+  name: python3
+  display_name: Python 3
+---
+
+"""
+"""What makes a MyST page a MyST-NB notebook."""
+
+_MANY = """\
+import sys
+from sphinx.cmd.build import build_main
+for arguments in sys.argv[1:]:
+    status = build_main(arguments.split("\\t"))
+    if status:
+        sys.exit(f"{arguments}: exit status {status}")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What came of a build."""
+
+    status: int
+    """The exit status of Sphinx."""
+    out: Path
+    """The output folder."""
+    log: str
+    """What Sphinx printed."""
+    errors: str
+    """What it printed to standard error: its warnings."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """The first lines of all warnings, without the source folder, sorted."""
+        lines = [line for line in self.errors.splitlines() if re.search(r": (WARNING|ERROR): ", line)]
+        return sorted(re.sub(r"^/\S*/source/", "", line) for line in lines)
+
+    @property
+    def subtypes(self) -> list[str]:
+        """The subtypes of our warnings, sorted."""
+        return sorted(re.findall(r"\[autograd_graph\.(\w+)\]", self.errors))
+
+    def page(self, name: str) -> str:
+        """The text of an output file."""
+        return (self.out / name).read_text(encoding="utf-8")
+
+
+def copy(root: str, folder: Path) -> Path:
+    """Copy a site into a folder, where it may be changed, and return its source folder."""
+    source = folder / "source"
+    shutil.copytree(ROOTS / root, source, ignore=shutil.ignore_patterns("__pycache__"))
+    return source
+
+
+def build(source: Path, *options: str, builder: str = "html", env: dict[str, str] | None = None) -> Built:
+    """Build a site beside its source folder; all builders share the doctrees."""
+    out = source.parent / builder
+    command = [sys.executable, "-m", "sphinx", *_arguments(source, builder), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(env))
+    return Built(done.returncode, out, done.stdout, done.stderr)
+
+
+def build_for(source: Path, builders: list[str], *options: str, env: dict[str, str] | None = None) -> Path:
+    """Build a site without any warning for several builders, one after the other, and return where the outputs are."""
+    orders = ["\t".join([*_arguments(source, builder), "-nW", "--keep-going", "-q", *options]) for builder in builders]
+    command = [sys.executable, "-c", _MANY, *orders]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(env))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return source.parent
+
+
+def files(folder: Path, pattern: str = "*") -> dict[str, bytes]:
+    """Return the content of the files in a folder by their relative paths."""
+    found = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def _arguments(source: Path, builder: str) -> list[str]:
+    # Sphinx does not let `gettext` share doctrees with other builders
+    doctrees = source.parent / ("doctrees-gettext" if builder == "gettext" else "doctrees")
+    return ["-b", builder, "-d", str(doctrees), str(source), str(source.parent / builder)]
+
+
+def _environment(more: dict[str, str] | None) -> dict[str, str]:
+    return os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"} | (more or {})
