@@ -16,7 +16,7 @@ version = release = __version__
 
 extensions = [
     "sphinx_graphviz_autograd",
-    "myst_nb",  # the pages are MyST, and one of them is a notebook
+    "myst_nb",  # the pages are MyST
     "reference",  # lists made from the code, see _ext
 ]
 exclude_patterns = ["_build"]
@@ -25,7 +25,7 @@ nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # pages have no code cells but those that ask for it
+nb_execution_mode = "off"  # no page has code cells
 
 pygments_dark_style = "a11y-high-contrast-dark"
 
