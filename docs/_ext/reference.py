@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
+    from sphinx.domains.std import StandardDomain
     from sphinx.util.typing import ExtensionMetadata, OptionSpec
 
 OPTION = "directive-option"
@@ -91,7 +92,7 @@ class Reference(SphinxDirective):
             anchor = nodes.make_id(f"{kind}-{name}")
             term["ids"].append(anchor)
             self.state.document.note_explicit_target(term)
-            self.env.domains.standard_domain.note_object(kind, name, anchor, location=term)
+            cast("StandardDomain", self.env.get_domain("std")).note_object(kind, name, anchor, location=term)
         definition = nodes.definition("", *[self.paragraph(sentence) for sentence in sentences])
         if not values:
             return nodes.definition_list_item("", term, definition)
