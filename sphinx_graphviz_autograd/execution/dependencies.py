@@ -70,7 +70,7 @@ class ProjectFiles:
     def found(self) -> dict[str, str]:
         """Return the SHA-256 of each file, by its path relative to the source folder."""
         for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
+            file = getattr(module, "__dict__", {}).get("__file__")  # asking a lazy module itself might import it
             if name not in self._before and isinstance(file, str) and file.endswith(".py"):
                 self._note(file)  # one that came from a bytecode file was not seen to be opened
         return {

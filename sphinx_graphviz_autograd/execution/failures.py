@@ -15,9 +15,13 @@ from sphinx_graphviz_autograd.execution.session import Failure, FailureKind, blo
 from sphinx_graphviz_autograd.model import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from sphinx_graphviz_autograd.execution.session import Session
+
+_LONGEST: Final = 500
+"""How many characters of an exception a warning shows."""
 
 _BLOCK_NAME: Final = re.compile(r"<autograd-graph (\d+)>")
 
@@ -36,7 +40,8 @@ def exception_failure(error: BaseException, block: int, folders: Folders) -> Fai
     message = exception_line(error, folders)
     if isinstance(error, SystemExit):
         kind = "crash"
-        message = tidy(f"called sys.exit({'' if error.code is None else repr(error.code)})", folders)
+        code = "" if error.code is None else _words(lambda: repr(error.code))
+        message = _one_line(tidy(f"called sys.exit({code})", folders))
     return Failure(kind, block, _innermost_place(error.__traceback__, block), message, _traceback_text(error, folders))
 
 
@@ -50,7 +55,7 @@ def syntax_failure(error: Exception, block: int, source: str, folders: Folders) 
 
 def exception_line(error: BaseException, folders: Folders) -> str:
     """Return an exception on one line, as `ValueError: bad`."""
-    return exception_text(error, folders).partition("\n")[0].rstrip()
+    return _one_line(exception_text(error, folders))
 
 
 def exception_text(error: BaseException, folders: Folders) -> str:
@@ -59,12 +64,21 @@ def exception_text(error: BaseException, folders: Folders) -> str:
     name = kind.__qualname__
     if kind.__module__ not in {"builtins", "__main__"}:
         name = f"{kind.__module__}.{name}"
-    try:
-        words = (error.msg or "") if isinstance(error, SyntaxError) else str(error)
-    except BaseException as second:  # noqa: BLE001  # the author's `__str__` may do anything
-        words = f"<its text cannot be had: str() raised {type(second).__name__}>"
-    words = words.strip()
+    words = _words(lambda: (error.msg or "") if isinstance(error, SyntaxError) else str(error)).strip()
     return tidy(f"{name}: {words}" if words else name, folders)
+
+
+def _words(describe: Callable[[], str]) -> str:
+    """Return what the author's `__str__` or `__repr__` gives, which may do anything."""
+    try:
+        return describe()
+    except BaseException as error:  # noqa: BLE001  # anything indeed
+        return f"<no text, as {type(error).__name__} was raised>"
+
+
+def _one_line(text: str) -> str:
+    line = text.partition("\n")[0].rstrip()
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "..."
 
 
 def is_expected(error: BaseException, name: str) -> bool:

@@ -150,8 +150,9 @@ class Host:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
+        if self.tasks:  # else there is nothing below it that it would have to end itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
         self.kill()
         code = self._process.wait()
         if self._thread is not None:
