@@ -11,13 +11,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing import style
+from sphinx_graphviz_autograd.drawing.columns import Columns, columns
+from sphinx_graphviz_autograd.drawing.frames import frames
 from sphinx_graphviz_autograd.drawing.labels import edge_label, kind, label, slot_label
 from sphinx_graphviz_autograd.drawing.metrics import text_width
 from sphinx_graphviz_autograd.drawing.plain import xml_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
+    from sphinx_graphviz_autograd.drawing.frames import Frame
     from sphinx_graphviz_autograd.drawing.labels import Label
     from sphinx_graphviz_autograd.drawing.passes import View
     from sphinx_graphviz_autograd.model import Edge, Graph, Node, Place
@@ -40,25 +43,66 @@ def to_dot(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
         view: what to write into the boxes, and which way the arrows run.
         place: says in words where a line is, as `line 2`.
     """
-    lines = ["digraph {", *_defaults(view)]
-    lines += [_node_statement(node, label(node, graph, view, place)) for node in graph.nodes]
+    labels = {node.id: label(node, graph, view, place) for node in graph.nodes}
+    sizes = {id_: _size(text) for id_, text in labels.items()}
+    framed = "modules" in view.show
+    wrapped = columns(graph, sizes) if not view.direction and not framed else ()
+    nodes = {node.id: _node_statement(node, labels[node.id], sizes[node.id]) for node in graph.nodes}
+    edges = [
+        _edge_statement(edge, id_, (edge_label(edge, view), slot_label(edge, graph, view)), wrapped)
+        for edge, id_ in zip(graph.edges, _edge_ids(graph), strict=True)
+    ]
+    defaults = _defaults("BT" if wrapped else view.direction or "TB")
+    boxes = _in_columns(nodes, wrapped) if wrapped else _in_frames(nodes, graph) if framed else nodes.values()
+    return "\n".join(("digraph {", *defaults, *boxes, *edges, "}\n"))
+
+
+def _in_columns(nodes: Mapping[str, str], wrapped: Columns) -> Iterator[str]:
+    """Yield the statements of nodes, those of a column in a cluster, which keeps it apart from the others.
+
+    A graph in columns is laid out upside down: rank by rank from the ends of the columns, from below. So Graphviz leads
+    the arrow from the end of a column to the start of the next between the two, and not around all of them.
+    """
+    for number, column in enumerate(wrapped):
+        yield f"subgraph cluster_column_{number} {{"
+        yield "peripheries=0 margin=14"
+        yield from (statement for node, statement in nodes.items() if node in column)
+        yield "}"
+
+
+def _in_frames(nodes: Mapping[str, str], graph: Graph) -> Iterator[str]:
+    """Yield the statements of nodes, those of a module's operations in a frame with its name."""
+    free, outer = frames(graph)
+    yield from (nodes[node] for node in free)
+    look = style.LIGHT_FRAME
+    shown = f'style="rounded,filled" fillcolor="{look.fill}" color="{look.stroke}" fontcolor="{look.text}" margin=10'
+    waiting: list[Frame | None] = list(reversed(outer))
+    while waiting:
+        frame = waiting.pop()
+        if frame is None:
+            yield "}"
+            continue
+        yield f"subgraph cluster_{frame.call} {{"
+        yield f'id="m{frame.call}" class="{style.PREFIX}frame" {shown} labeljust=l label=<{_escaped(frame.title)}>'
+        yield from (nodes[node] for node in frame.nodes)
+        waiting += [None, *reversed(frame.frames)]
+
+
+def _edge_ids(graph: Graph) -> Iterator[str]:
+    """Yield the ids of edges: `n3-n1`, and `n3-n1-2` for a second one between the same nodes."""
     times: Counter[str] = Counter()
     for edge in graph.edges:
         pair = f"{edge.source}-{edge.target}"
         times[pair] += 1
-        id_ = pair if times[pair] == 1 else f"{pair}-{times[pair]}"
-        texts = edge_label(edge, view), slot_label(edge, graph, view)
-        lines.append(_edge_statement(edge, id_, *texts))
-    return "\n".join((*lines, "}\n"))
+        yield pair if times[pair] == 1 else f"{pair}-{times[pair]}"
 
 
-def _defaults(view: View) -> tuple[str, ...]:
+def _defaults(direction: str) -> tuple[str, ...]:
     look = style.BY_KIND["grad-fn"]
     line = style.LIGHT_LINE
     font = 'fontname="Helvetica"'
     # network simplex is bounded: on some graphs it would run for minutes to no visible gain
     spacing = "nodesep=0.3 ranksep=0.36 pad=0.06 nslimit=1 nslimit1=1"
-    direction = view.direction or "TB"
     graph = f"rankdir={direction} bgcolor=transparent {spacing} {font} fontsize={style.SMALL}"
     node = f"shape=box {_look_attributes(look)} {font} fontsize={style.SIZE} margin=0 height=0"
     lines = f'color="{line.stroke}" fontcolor="{line.text}" {font} fontsize={style.SMALL}'
@@ -79,27 +123,34 @@ def _look_attributes(look: style.Look) -> str:
     return " ".join(parts)
 
 
-def _node_statement(node: Node, text: Label) -> str:
+def _node_statement(node: Node, text: Label, size: tuple[float, float]) -> str:
     look = style.BY_KIND[kind(node)]
-    width, height = _size(text)
+    width, height = size
     name = f'id="{node.id}" class="{style.PREFIX}{look.kind}"'
-    size = f"width={width / 72:.3f} height={height / 72:.3f}"
+    box = f"width={width / 72:.3f} height={height / 72:.3f}"
     special = "" if look.kind == "grad-fn" else f" {_look_attributes(look)}"
-    return f"{node.id} [{name} label=<{_html(text)}> {size}{special}]"
+    return f"{node.id} [{name} label=<{_html(text)}> {box}{special}]"
 
 
-def _edge_statement(edge: Edge, id_: str, text: str, slot: str) -> str:
+def _edge_statement(edge: Edge, id_: str, texts: tuple[str, str], wrapped: Columns) -> str:
+    """Return the statement of an edge with the texts on it and at its head; backwards if the graph is in columns."""
     look = style.LINE_BY_KIND[edge.kind]
+    ends = (edge.target, edge.source) if wrapped else (edge.source, edge.target)
+    head = "tail" if wrapped else "head"
     parts = [f'id="{id_}" class="{style.PREFIX}edge {style.PREFIX}{look.kind}"']
+    if wrapped:
+        parts.append("dir=back")
+        if not any(edge.source in column and edge.target in column for column in wrapped):
+            parts.append("constraint=false")
     if look.style != "solid":
         parts.append(f"style={look.style}")
     if look.head != "normal":
-        parts.append(f"arrowhead={look.head}")
-    if text:
-        parts.append(f"label=<&nbsp;{_escaped(text)}&nbsp;>")
-    if slot:
-        parts.append(f"headlabel=<{_escaped(slot)}>")
-    return f"{edge.source} -> {edge.target} [{' '.join(parts)}]"
+        parts.append(f"arrow{head}={look.head}")
+    if texts[0]:
+        parts.append(f"label=<&nbsp;{_escaped(texts[0])}&nbsp;>")
+    if texts[1]:
+        parts.append(f"{head}label=<{_escaped(texts[1])}>")
+    return f"{ends[0]} -> {ends[1]} [{' '.join(parts)}]"
 
 
 def _html(text: Label) -> str:

@@ -69,7 +69,7 @@ def label(  # noqa: PLR0911 - one for each kind of node
         case Output():
             return Label(short(node.name), details=_details(meta_words(node.meta, show)))
         case GradFn():
-            return _function_label(node, graph, view, place)
+            return _function_label(node, view, place)
         case Leaf():
             details = _details(meta_words(node.meta, show), _gradient_words(node.gradient, show))
             return Label(_names(node.names) or short(node.hint) or "leaf", details=details)
@@ -151,13 +151,12 @@ def short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 
 
-def _function_label(node: GradFn, graph: Graph, view: View, place: Callable[[Place], str]) -> Label:
+def _function_label(node: GradFn, view: View, place: Callable[[Place], str]) -> Label:
     show = view.show
     shapes = "shapes" in show or "dtypes" in show
     metas = ", ".join(meta_words(meta, show) for meta in node.outputs) if shapes else ""
     line = place(node.place) if node.place and "lines" in show else ""
-    path = graph.modules[node.module].path if node.module is not None and "modules" in show else ""
-    details = [_joined(short(metas), line), short(path)]
+    details = [_joined(short(metas), line)]
     if node.inside:
         details.append(short(f"in place: {node.inside}"))
     if "attributes" in show:
@@ -211,7 +210,8 @@ def _group_label(node: Group, graph: Graph, show: frozenset[str], place: Callabl
         case "module":
             class_ = graph.modules[node.module].kind if node.module is not None else ""
             count = f"{node.parameters:,} parameters" if node.parameters else ""
-            return Label(short(node.title), class_, _details(short(flow), count, f"{node.nodes} functions"))
+            size = f"{node.nodes} node{'s' * (node.nodes != 1)}"
+            return Label(short(node.title), class_, _details(short(flow), _joined(count, size)))
         case "fold":
             title = f"times {node.times}"
             return Label(title, short(node.title), _details(_joined(short(flow), line), *map(short, node.varies)))

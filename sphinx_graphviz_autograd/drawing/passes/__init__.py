@@ -10,10 +10,12 @@ from sphinx_graphviz_autograd.drawing.passes.collapse import collapse, levels
 from sphinx_graphviz_autograd.drawing.passes.fold import fold
 from sphinx_graphviz_autograd.drawing.passes.hide import hide
 from sphinx_graphviz_autograd.drawing.passes.named import named
-from sphinx_graphviz_autograd.drawing.passes.split import split
+from sphinx_graphviz_autograd.drawing.passes.split import split, uses_of
 from sphinx_graphviz_autograd.drawing.passes.view import DEFAULT_SHOW, SHOW, View
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sphinx_graphviz_autograd.model import Graph
 
 __all__ = ["DEFAULT_SHOW", "SHOW", "View", "apply"]
@@ -32,10 +34,11 @@ def apply(graph: Graph, view: View) -> Graph:
     graph = hide(graph, view.show)
     if view.view == "names":
         graph = named(graph)
+    uses = uses_of(graph)
     graph = _coarse_enough(graph, view)
     if "accumulate" in view.show:
         graph = accumulate(graph)
-    return _capped(graph, view)
+    return _capped(graph, view, uses)
 
 
 def _coarse_enough(graph: Graph, view: View) -> Graph:
@@ -59,11 +62,11 @@ def _folded(graph: Graph, view: View) -> Graph:
     return fold(graph, view) if view.fold == "auto" and len(graph.nodes) > _PAGE else graph
 
 
-def _capped(graph: Graph, view: View) -> Graph:
+def _capped(graph: Graph, view: View, uses: Mapping[str, int]) -> Graph:
     """Split shared leaves, and cap the graph so that with them no more boxes are drawn than may be."""
     most = view.max_nodes
-    drawn = split(cap(graph, most), view.split)
+    drawn = split(cap(graph, most), view.split, uses)
     while len(drawn.nodes) > view.max_nodes and most > 1:
         most = max(1, most - max(1, (len(drawn.nodes) - view.max_nodes) // 2))
-        drawn = split(cap(graph, most), view.split)
+        drawn = split(cap(graph, most), view.split, uses)
     return drawn

@@ -41,7 +41,7 @@ def collapse(graph: Graph, depth: int, expand: Collection[str] = ()) -> Graph:
     for node in graph.nodes:
         if node.id in calls:
             inside.setdefault(calls[node.id], []).append(node)
-    flow = flows(graph, calls)
+    flow = flows(graph, calls, leaves=True)
     structures = _structures(graph, calls)
     groups = {call: _group(int(call), nodes, graph, flow[call], structures[call]) for call, nodes in inside.items()}
     members = {node: groups[call].id for node, call in calls.items()}

@@ -74,8 +74,11 @@ def with_what_only_they_use(graph: Graph, members: dict[str, str]) -> dict[str, 
     return members | {tensor: group for tensor, group in beside.items() if group is not None}
 
 
-def flows(graph: Graph, members: Mapping[str, str]) -> dict[str, Flow]:
-    """Return for each group the shapes of what enters and leaves it."""
+def flows(graph: Graph, members: Mapping[str, str], *, leaves: bool) -> dict[str, Flow]:
+    """Return for each group the tensors that enter and leave it.
+
+    Parameters do not enter it, they are in it or of it; other leaves do if `leaves` says so.
+    """
     entering: dict[str, dict[tuple[str, int], TensorMeta]] = {}
     leaving: dict[str, dict[tuple[str, int], TensorMeta]] = {}
     for edge in graph.edges:
@@ -85,7 +88,8 @@ def flows(graph: Graph, members: Mapping[str, str]) -> dict[str, Flow]:
         meta = _tensor(graph.by_id[edge.source], edge.output)
         if meta is None:
             continue
-        if target is not None and not _is_parameter(graph.by_id[edge.source]):
+        fed = graph.by_id[edge.source]
+        if target is not None and (not isinstance(fed, Leaf) or (leaves and not fed.parameter)):
             entering.setdefault(target, {})[edge.source, edge.output] = meta
         if source is not None:
             leaving.setdefault(source, {})[edge.source, edge.output] = meta
@@ -109,10 +113,6 @@ def elements(nodes: Iterable[Node]) -> int:
         elif isinstance(node, Leaf) and node.parameter and node.meta.shape is not None:
             total += math.prod(size for size in node.meta.shape if isinstance(size, int))
     return total
-
-
-def _is_parameter(node: Node) -> bool:
-    return isinstance(node, Leaf) and node.parameter
 
 
 def _tensor(node: Node, output: int) -> TensorMeta | None:

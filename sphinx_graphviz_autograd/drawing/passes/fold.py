@@ -84,7 +84,7 @@ def _fold_once(graph: Graph, view: View) -> Graph:
     for node in graph.nodes:
         if node.id in number:
             inside.setdefault(number[node.id], []).append(node)
-    flow = flows(graph, number)
+    flow = flows(graph, number, leaves=False)
     groups = {}
     for which, nodes in inside.items():
         group = _group(folds[int(which)], ran, graph, nodes, view)
@@ -119,7 +119,7 @@ def _role(ran: Sequence, start: int, period: int, feeds: Callable[[str], tuple[s
     """
     return tuple(
         (
-            tuple(map(pattern, node.names)) if isinstance(node, GradFn) else (),
+            tuple(tuple(sorted(pattern(names))) for names in node.names) if isinstance(node, GradFn) else (),
             feeds(node.id),
             tuple(feeds(source) for source in ran.sources[at] if source not in ran.position),
         )

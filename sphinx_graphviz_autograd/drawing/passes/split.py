@@ -6,33 +6,42 @@ takes it a tenth of a second when the uses are apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from sphinx_graphviz_autograd.model import GradFn, Group, Leaf, Reference
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sphinx_graphviz_autograd.model import Edge, Graph, Node
 
 _USES: Final = {"auto": 5, "split": 2}
 """From how many uses on a box is split."""
 
 
-def split(graph: Graph, mode: Literal["auto", "merge", "split"]) -> Graph:
+def split(graph: Graph, mode: Literal["auto", "merge", "split"], uses: Mapping[str, int] | None = None) -> Graph:
     """Return the graph with each much used leaf drawn once per use: in full at its first use, else as a reference.
 
     A function with as many uses is treated alike where nothing but a chain from one leaf leads to it, as to the cached
     cast of a weight: it is as much a hub as the leaf would be. Its references name the leaf.
+
+    Args:
+        graph: what is drawn.
+        mode: `merge` splits nothing, `split` whatever is used twice, `auto` what is used five times or more.
+        uses: how many uses there were before others were folded, if not as many as now; see `uses_of`.
     """
     if mode == "merge":
         return graph
-    uses: dict[str, list[str]] = {}
+    targets: dict[str, list[str]] = {}
     for edge in graph.edges:
-        if edge.kind == "gradient" and edge.target not in (targets := uses.setdefault(edge.source, [])):
-            targets.append(edge.target)
-    much_used = [source for source, targets in uses.items() if len(targets) >= _USES[mode]]
-    leaves = _leaves(graph) if much_used else {}
-    references = {hub: _references(graph, hub, uses[hub], leaves[hub]) for hub in much_used if hub in leaves}
+        if edge.kind == "gradient" and edge.target not in (seen := targets.setdefault(edge.source, [])):
+            seen.append(edge.target)
+    before = uses or {}
+    hubs = [hub for hub, users in targets.items() if len(users) > 1 and before.get(hub, len(users)) >= _USES[mode]]
+    leaves = _leaves(graph) if hubs else {}
+    references = {hub: _references(graph, hub, targets[hub], leaves[hub]) for hub in hubs if hub in leaves}
     if not references:
         return graph
     nodes: list[Node] = []
@@ -41,6 +50,13 @@ def split(graph: Graph, mode: Literal["auto", "merge", "split"]) -> Graph:
         nodes.extend(references.get(node.id, {}).values())
     edges = [_through_reference(edge, references) for edge in graph.edges]
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def uses_of(graph: Graph) -> dict[str, int]:
+    """Return how many nodes each node feeds."""
+    return Counter(
+        source for source, _ in {(edge.source, edge.target) for edge in graph.edges if edge.kind == "gradient"}
+    )
 
 
 def _leaves(graph: Graph) -> dict[str, str]:

@@ -24,6 +24,7 @@ def varies(ran: Sequence, start: int, stop: int, period: int, graph: Graph) -> t
     words: dict[str, None] = {}
     for at in range(period):
         words.update(dict.fromkeys(_of_place(ran, start + at, stop - period + at)))
+        words.update(dict.fromkeys(_of_modules(ran, start + at, stop - period + at, graph)))
     for at in range(period):
         words.update(dict.fromkeys(_of_tensors(ran, start + at, stop - period + at, graph)))
     for at in range(period):
@@ -39,6 +40,12 @@ def _of_place(ran: Sequence, first: int, last: int) -> Iterator[str]:
         yield "lines"
     elif one.iteration != other.iteration:
         yield f"iterations {one.iteration} … {other.iteration}"
+
+
+def _of_modules(ran: Sequence, first: int, last: int, graph: Graph) -> Iterator[str]:
+    one, other = ran.functions[first].module, ran.functions[last].module
+    if one is not None and other is not None and graph.modules[one].path != graph.modules[other].path:
+        yield _from_to(graph.modules[one].path, graph.modules[other].path)
 
 
 def _of_tensors(ran: Sequence, first: int, last: int, graph: Graph) -> Iterator[str]:
