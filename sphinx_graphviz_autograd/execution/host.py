@@ -10,11 +10,11 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.execution.failures import death_failure
 from sphinx_graphviz_autograd.execution.messages import Ended, Gone, Kill, Order, order_line
+from sphinx_graphviz_autograd.execution.paths import PACKAGE
 from sphinx_graphviz_autograd.execution.processes import ask_where, kill_group
 from sphinx_graphviz_autograd.execution.session import BlockResult, Session, SessionResult
 
@@ -40,16 +40,19 @@ _SET: Final = {
 }
 """Variables that make results the same everywhere."""
 
-_HOME: Final = str(Path(__file__).resolve().parents[2])
-
 _LAUNCH: Final = """\
-import sys
-sys.path.append(sys.argv.pop(1))
+import importlib.util, os, sys
+name, folder = "sphinx_graphviz_autograd", sys.argv.pop(1)
+spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "__init__.py"))
+sys.modules[name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules[name])
 from sphinx_graphviz_autograd.execution.worker import main
-sys.path.pop()
 main()
 """
-"""Is `python -m sphinx_graphviz_autograd.execution.worker`, also where only `conf.py` knows the way to the package."""
+"""Is `python -m sphinx_graphviz_autograd.execution.worker`, but with the very package that this process runs.
+
+It may be one to which only `conf.py` knows the way, and the workers' search path must not change for it.
+"""
 
 if sys.platform == "win32":
     _CREATION_FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
@@ -108,7 +111,7 @@ class Host:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `close`
         self._thread: threading.Thread | None = None
         self._process = subprocess.Popen(  # noqa: S603  # the command is ours
-            [sys.executable, "-P", "-c", _LAUNCH, _HOME, "once" if once else "serve"],
+            [sys.executable, "-P", "-c", _LAUNCH, PACKAGE, "once" if once else "serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

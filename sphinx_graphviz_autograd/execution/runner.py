@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import importlib
 import os
@@ -28,6 +29,8 @@ def import_torch() -> Ready:
     except Exception as error:  # noqa: BLE001  # a broken installation of PyTorch can raise anything
         words = tidy(f"{type(error).__name__}: {error}", machine_folders())
         return Ready("PyTorch cannot be imported: " + words.partition("\n")[0])
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numpy.random")  # it loads late, and what is not loaded is not given the seed
     return Ready()
 
 
