@@ -64,6 +64,7 @@ class AutogradExec(SphinxDirective):
             options=chosen,
             at=located.at,
             rows=code.rows,
+            option_lines=located.options,
             problems=(*problems, *([code.problem] if code.problem else [])),
         )
         domain.add(self.env.docname, block)

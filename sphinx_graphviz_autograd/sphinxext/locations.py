@@ -84,7 +84,11 @@ def locate(directive: SphinxDirective) -> Located:
     return Located(
         at=replace(place, line=own),
         rows=tuple(replace(place, line=first + row) for row in range(len(directive.content))),
-        options={name: replace(place, line=own + row) for name, row in _option_rows(directive.block_text).items()},
+        options={
+            name: replace(place, line=own + row)
+            for name, row in _option_rows(directive.block_text).items()
+            if name in directive.options
+        },
     )
 
 

@@ -106,9 +106,11 @@ def _of_result(block: Block, blocks: Sequence[Block], result: BlockResult, *, fa
         return  # what was announced could not come
     if block.options.raises is not None and not result.expected:
         name = f"`{block.options.raises}`" if block.options.raises else "an exception"
-        yield Problem(Subtype.RAISES, f"the option `raises` announces {name}, but the code raised nothing", block.at)
+        yield Problem(
+            Subtype.RAISES, f"the option `raises` announces {name}, but the code raised nothing", block.option("raises")
+        )
     if block.options.expect:
-        yield from _unmet(block.options.expect, result, block.at)
+        yield from _unmet(block.options.expect, result, block.option("expect"))
 
 
 def _unmet(expected: Sequence[str], result: BlockResult, at: Position) -> Iterator[Problem]:

@@ -36,8 +36,14 @@ class Block:
     """The line of the directive."""
     rows: tuple[Position, ...]
     """The lines of the code, row by row."""
+    option_lines: dict[str, Position]
+    """The lines of the options, by their written names."""
     problems: tuple[Problem, ...]
     """What was wrong with it when it was read."""
+
+    def option(self, name: str) -> Position:
+        """Return the line of an option; the directive itself if it is not found."""
+        return self.option_lines.get(name, self.at)
 
     def row(self, line: int) -> Position:
         """Return where a line of the code stands; the directive itself for line 0 or a line that it does not have."""

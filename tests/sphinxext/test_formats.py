@@ -56,7 +56,7 @@ def body(html: str) -> str:
 
 
 def test_three_formats_make_one_page(outputs: Path) -> None:
-    """Pages are equal whatever markup they are written in, but for names, numbers and the ids made of the page's name."""
+    """Pages are equal whatever markup they are written in, but for names, numbers and ids made of the page's name."""
     pages = []
     for name in CHAPTERS:
         text = body((outputs / "html" / f"{name}.html").read_text(encoding="utf-8"))
@@ -133,7 +133,7 @@ def test_options_of_a_figure_reach_it(outputs: Path) -> None:
     figures = re.findall(r"<figure.*?</figure>", html, re.DOTALL)
     start = re.search(r"<svg [^>]*>", figures[1])
 
-    assert len(figures) == 6  # noqa: PLR2004 - one, two separate ones, three more
+    assert len(figures) == 6
     assert start
     assert 'width="60%"' in start[0]
     assert "height=" not in start[0]
@@ -164,7 +164,7 @@ def test_epub_gets_files(outputs: Path) -> None:
     page = (outputs / "epub" / "rst.xhtml").read_text(encoding="utf-8")
     names = re.findall(r'<img [^>]*src="_images/(autograd-graph-[0-9a-f]{16}\.svg)"', page)
 
-    assert len(names) == 6  # noqa: PLR2004 - all figures of the page
+    assert len(names) == 6
     assert "<svg" not in page
     package = (outputs / "epub" / "content.opf").read_text(encoding="utf-8")
     for name in names:
@@ -177,7 +177,7 @@ def test_latex_gets_files(outputs: Path) -> None:
     text = (outputs / "latex" / "formats.tex").read_text(encoding="utf-8")
     names = re.findall(r"includegraphics(?:\[[^]]*\])?\{\{(autograd-graph-[0-9a-f]+)\}\.(pdf|png)\}", text)
 
-    assert len(names) == 18  # noqa: PLR2004 - six figures on three pages
+    assert len(names) == 18
     for stem, suffix in names:
         data = (outputs / "latex" / f"{stem}.{suffix}").read_bytes()
         assert data.startswith(b"%PDF" if suffix == "pdf" else b"\x89PNG")
@@ -226,7 +226,7 @@ def test_the_same_bytes_elsewhere(outputs: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_changed(outputs: Path) -> None:
-    """A second build runs nothing, reads nothing, and leaves pages and pictures as they are; several processes likewise."""
+    """A second build runs nothing, reads nothing and writes no page again, in one process or in several."""
     kept = [*(outputs / "html").glob("*.html"), *(outputs / "html" / "_static").glob("autograd*")]
     kept = [path for path in kept if path.stem in {*CHAPTERS, "index", "plain", "autograd-graph"}]
     times = {path: path.stat().st_mtime_ns for path in kept}

@@ -1,0 +1,8 @@
+"""A site with everything that can go wrong, and one page that is fine."""
+
+from __future__ import annotations
+
+extensions = ["sphinx_graphviz_autograd"]
+html_theme = "alabaster"
+autograd_graph_timeout = 3
+autograd_graph_labels = "sideways"
