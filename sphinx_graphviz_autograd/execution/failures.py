@@ -16,7 +16,6 @@ from sphinx_graphviz_autograd.model import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from sphinx_graphviz_autograd.execution.session import Session
 
@@ -42,7 +41,7 @@ def exception_failure(error: BaseException, block: int, folders: Folders) -> Fai
         kind = "crash"
         code = "" if error.code is None else _words(lambda: repr(error.code))
         message = _one_line(tidy(f"called sys.exit({code})", folders))
-    return Failure(kind, block, _innermost_place(error.__traceback__, block), message, _traceback_text(error, folders))
+    return Failure(kind, block, _innermost_place(error, block), message, _traceback_text(error, folders))
 
 
 def syntax_failure(error: Exception, block: int, source: str, folders: Folders) -> Failure:
@@ -149,12 +148,15 @@ def _shown_frames(stack: traceback.StackSummary, folders: Folders) -> list[trace
     return frames
 
 
-def _innermost_place(trace: TracebackType | None, block: int) -> Place:
+def _innermost_place(error: BaseException, block: int) -> Place:
     """Return the place of the innermost frame in the document's own code."""
     place = Place(block, 0)
+    trace = error.__traceback__
     while trace is not None:
-        match = _BLOCK_NAME.fullmatch(trace.tb_frame.f_code.co_filename)
-        if match:
+        code = trace.tb_frame.f_code
+        match = _BLOCK_NAME.fullmatch(code.co_filename)
+        # while lines are recorded, a recursion that is too deep ends in a call that has not reached its first line
+        if match and not (isinstance(error, RecursionError) and trace.tb_lineno == code.co_firstlineno):
             place = Place(int(match[1]), trace.tb_lineno)
         trace = trace.tb_next
     return Place(place.block, statement_line("".join(linecache.getlines(block_name(place.block))), place.line))
