@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.drawing.passes.accumulate import accumulate
@@ -10,7 +11,7 @@ from sphinx_graphviz_autograd.drawing.passes.collapse import collapse, levels
 from sphinx_graphviz_autograd.drawing.passes.fold import fold
 from sphinx_graphviz_autograd.drawing.passes.hide import hide
 from sphinx_graphviz_autograd.drawing.passes.named import named
-from sphinx_graphviz_autograd.drawing.passes.split import split, uses_of
+from sphinx_graphviz_autograd.drawing.passes.split import split
 from sphinx_graphviz_autograd.drawing.passes.view import DEFAULT_SHOW, SHOW, View
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def apply(graph: Graph, view: View) -> Graph:
     graph = hide(graph, view.show)
     if view.view == "names":
         graph = named(graph)
-    uses = uses_of(graph)
-    graph = _coarse_enough(graph, view)
+    coarser = _coarse_enough(graph, view)
+    uses = Counter(edge.source for edge in graph.edges) if coarser is not graph else {}
+    graph = coarser
     if "accumulate" in view.show:
         graph = accumulate(graph)
     return _capped(graph, view, uses)

@@ -98,5 +98,5 @@ def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
             len(inside) - places[source] if calls.get(source) == call and source in places else None
             for source in ran.sources[at]
         )
-        inside.append((ran.roles[at], fed))
+        inside.append((ran.roles[ran.tokens[at]], fed))
     return {call: digest(tuple(inside)) for call, inside in parts.items()}

@@ -67,10 +67,12 @@ def with_what_only_they_use(graph: Graph, members: dict[str, str]) -> dict[str, 
     beside: dict[str, str | None] = {}
     tensors = {node.id for node in graph.nodes if isinstance(node, Leaf | SavedTensor | Data | Reference)}
     for edge in graph.edges:
-        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-            if end in tensors:
-                group = members.get(other)
-                beside[end] = group if beside.get(end, group) == group else None
+        if edge.source in tensors:
+            group = members.get(edge.target)
+            beside[edge.source] = group if beside.get(edge.source, group) == group else None
+        if edge.target in tensors:
+            group = members.get(edge.source)
+            beside[edge.target] = group if beside.get(edge.target, group) == group else None
     return members | {tensor: group for tensor, group in beside.items() if group is not None}
 
 

@@ -7,7 +7,6 @@ it was written. Only what is equal is folded; what may vary among equal steps is
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +25,7 @@ from sphinx_graphviz_autograd.drawing.passes.varies import varies
 from sphinx_graphviz_autograd.model import GradFn, Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from sphinx_graphviz_autograd.drawing.passes.repeats import Repeat
     from sphinx_graphviz_autograd.drawing.passes.structure import Function, Sequence
@@ -69,13 +68,8 @@ def fold(graph: Graph, view: View) -> Graph:
 
 def _fold_once(graph: Graph, view: View) -> Graph:
     ran = sequence(graph)
-    uses: dict[str, list[str]] = {}
     found = repeats(ran)
-    if not found:
-        return graph
-    for edge in graph.edges:
-        uses.setdefault(edge.source, []).append(edge.target)
-    folds = [one for repeat in found for one in _folds(ran, repeat, graph, uses)]
+    folds = _folds(ran, found, graph) if found else []
     if not folds:
         return graph
     number = {ran.functions[at].id: str(which) for which, one in enumerate(folds) for at in range(one.start, one.stop)}
@@ -94,37 +88,55 @@ def _fold_once(graph: Graph, view: View) -> Graph:
     return contract(graph, {group.id: group for group in groups.values()}, members)
 
 
-def _folds(ran: Sequence, repeat: Repeat, graph: Graph, uses: Mapping[str, list[str]]) -> Iterator[_Fold]:
-    """Yield the runs of steps between the first and the last that have the same names and feed the same nodes."""
+def _folds(ran: Sequence, found: list[Repeat], graph: Graph) -> list[_Fold]:
+    """Return the runs of steps, between the first and the last, that have the same names and feed the same nodes."""
+    steps = [step for repeat in found if (step := _steps(ran, repeat, graph)).times >= FEWEST]
+    outside = _outside(ran, steps, graph)
+    folds = []
+    for one in steps:
+        inner = range(one.start + one.period, one.stop - one.period, one.period)
+        at = inner.start
+        for _, same in groupby(_role(ran, range(start, start + one.period), outside) for start in inner):
+            times = sum(1 for _ in same)
+            if times > 1:
+                folds.append(_Fold(at, one.period, times))
+            at += times * one.period
+    return folds
+
+
+def _outside(ran: Sequence, steps: list[_Fold], graph: Graph) -> dict[str, list[str]]:
+    """Return for each node that a repetition uses or makes the nodes outside the repetition that it feeds."""
+    run: dict[str, int] = {}
+    used: dict[str, int] = {}
+    for which, one in enumerate(steps):
+        for at in range(one.start, one.stop):
+            run[ran.functions[at].id] = which
+            used.update((source, which) for source in ran.sources[at] if source not in ran.position)
+    outside: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        source = run.get(edge.source, used.get(edge.source))
+        if source is not None and run.get(edge.target) != source:
+            outside.setdefault(edge.source, []).append(edge.target)
+    return {node: sorted(set(targets)) for node, targets in outside.items()}
+
+
+def _role(ran: Sequence, step: range, outside: Mapping[str, list[str]]) -> list[object]:
+    """Return what must be equal for steps to be one box, beside what makes them alike: names, and what they feed."""
+    role: list[object] = []
+    for at in step:
+        node = ran.functions[at]
+        if isinstance(node, GradFn) and any(node.names):
+            role.append(tuple(map(pattern, node.names)))
+        if node.id in outside:
+            role.append((at - step.start, outside[node.id]))
+        role.extend((at - step.start, outside[source]) for source in ran.sources[at] if source in outside)
+    return role
+
+
+def _steps(ran: Sequence, repeat: Repeat, graph: Graph) -> _Fold:
+    """Return the whole steps of a repetition."""
     start = _first_step(ran, repeat, graph)
-    period = repeat.period
-    steps = (repeat.stop - start) // period
-    if steps < FEWEST:
-        return
-    run = {ran.functions[at].id for at in range(start, start + steps * period)}
-    feeds = cache(lambda node: tuple(sorted(target for target in uses.get(node, ()) if target not in run)))
-    roles = (_role(ran, start + step * period, period, feeds) for step in range(1, steps - 1))
-    step = 1
-    for _, same in groupby(roles):
-        times = len(list(same))
-        if times > 1:
-            yield _Fold(start + step * period, period, times)
-        step += times
-
-
-def _role(ran: Sequence, start: int, period: int, feeds: Callable[[str], tuple[str, ...]]) -> Hashable:
-    """Return what must be equal for steps to be one box, beside what makes them alike: names, and what they feed.
-
-    `feeds` tells the nodes outside the repetition that a node feeds.
-    """
-    return tuple(
-        (
-            tuple(tuple(sorted(pattern(names))) for names in node.names) if isinstance(node, GradFn) else (),
-            feeds(node.id),
-            tuple(feeds(source) for source in ran.sources[at] if source not in ran.position),
-        )
-        for at, node in enumerate(ran.functions[start : start + period], start)
-    )
+    return _Fold(start, repeat.period, (repeat.stop - start) // repeat.period)
 
 
 def _first_step(ran: Sequence, repeat: Repeat, graph: Graph) -> int:

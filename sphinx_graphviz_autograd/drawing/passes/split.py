@@ -6,7 +6,6 @@ takes it a tenth of a second when the uses are apart.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -30,7 +29,7 @@ def split(graph: Graph, mode: Literal["auto", "merge", "split"], uses: Mapping[s
     Args:
         graph: what is drawn.
         mode: `merge` splits nothing, `split` whatever is used twice, `auto` what is used five times or more.
-        uses: how many uses there were before others were folded, if not as many as now; see `uses_of`.
+        uses: how many uses there were before others were folded, if not as many as now.
     """
     if mode == "merge":
         return graph
@@ -50,13 +49,6 @@ def split(graph: Graph, mode: Literal["auto", "merge", "split"], uses: Mapping[s
         nodes.extend(references.get(node.id, {}).values())
     edges = [_through_reference(edge, references) for edge in graph.edges]
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
-
-
-def uses_of(graph: Graph) -> dict[str, int]:
-    """Return how many nodes each node feeds."""
-    return Counter(
-        source for source, _ in {(edge.source, edge.target) for edge in graph.edges if edge.kind == "gradient"}
-    )
 
 
 def _leaves(graph: Graph) -> dict[str, str]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
 
     from sphinx_graphviz_autograd.model import Edge, Graph, Node
 
@@ -29,18 +30,18 @@ _DIGITS: Final = re.compile(r"\d+")
 class Sequence:
     """The functions of a graph in the order in which they ran."""
 
-    functions: list[Function] = field(default_factory=list)
+    functions: list[Function]
     """In that order."""
-    position: dict[str, int] = field(default_factory=dict)
+    position: dict[str, int]
     """Where a function is in it, by its id."""
     tokens: list[int] = field(default_factory=list)
     """For each function a number; alike functions have the same."""
-    offsets: list[tuple[int | None, ...]] = field(default_factory=list)
+    offsets: list[list[int | None]] = field(default_factory=list)
     """For each input of a function how far back it was made, or, for a tensor that no function made, last used."""
-    sources: list[tuple[str, ...]] = field(default_factory=list)
+    sources: list[list[str]] = field(default_factory=list)
     """For each input of a function the id of the node that feeds it."""
     roles: list[Hashable] = field(default_factory=list)
-    """For each function what makes it alike to others, but for where its inputs come from."""
+    """For each token what makes functions alike: what they do, and what feeds which of their inputs."""
 
     def structure(self, start: int, stop: int) -> str:
         """Return a digest of the functions from one position up to another; equal stretches have the same."""
@@ -48,7 +49,8 @@ class Sequence:
             tuple(back if back is not None and back <= at else None for back in self.offsets[start + at])
             for at in range(stop - start)
         )
-        return digest(tuple(zip(self.roles[start:stop], inside, strict=True)))
+        roles = (self.roles[token] for token in self.tokens[start:stop])
+        return digest(tuple(zip(roles, inside, strict=True)))
 
     def alike(self, one: int, other: int) -> bool:
         """Whether the functions at two positions are the same step: alike, and alike in what feeds them.
@@ -66,32 +68,42 @@ class Sequence:
 
 def sequence(graph: Graph) -> Sequence:
     """Return the functions of the graph in the order in which they ran."""
-    found = Sequence()
     functions = [node for node in graph.nodes if isinstance(node, GradFn | Group)]
     # visiting starts at the outputs, so among functions of one number the last visited ran first
     functions.reverse()
-    functions.sort(key=lambda node: node.sequence if node.sequence is not None else -1)
-    found.functions = functions
-    found.position = {node.id: at for at, node in enumerate(functions)}
-    inputs: dict[str, list[Edge]] = {}
+    functions.sort(key=_sequence)
+    position = {node.id: at for at, node in enumerate(functions)}
+    inputs: list[list[Edge]] = [[] for _ in functions]
     for edge in graph.edges:
-        inputs.setdefault(edge.target, []).append(edge)
+        at = position.get(edge.target)
+        if at is not None:
+            inputs[at].append(edge)
+    found = Sequence(functions, position)
     numbers: dict[Hashable, int] = {}
-    roles: dict[str, Hashable] = {}
+    tensors: dict[str, Hashable] = {}
     used: dict[str, int] = {}
     for at, node in enumerate(functions):
-        edges = inputs.get(node.id, [])
-        words = tuple(
-            (edge.kind, edge.slot, edge.output, _role(edge.source, graph, roles, found.position)) for edge in edges
-        )
-        role = (describe(node, graph), words)
-        found.roles.append(role)
-        found.tokens.append(numbers.setdefault(role, len(numbers)))
-        sources = tuple(edge.source for edge in edges)
-        back = (found.position.get(source, used.get(source)) for source in sources)
-        found.offsets.append(tuple(None if place is None else at - place for place in back))
-        found.sources.append(sources)
-        used.update((source, at) for source in sources if source not in found.position)
+        fed = []
+        offsets: list[int | None] = []
+        for edge in inputs[at]:
+            source = edge.source
+            made = position.get(source)
+            role = None
+            if made is None:
+                role = tensors.get(source)
+                if role is None:
+                    role = tensors[source] = _describe_tensor(graph.by_id[source])
+                made = used.get(source)
+                used[source] = at
+            fed.append((edge.kind, edge.slot, edge.output, role))
+            offsets.append(None if made is None else at - made)
+        role = (describe(node, graph), tuple(fed))
+        token = numbers.setdefault(role, len(numbers))
+        if token == len(found.roles):
+            found.roles.append(role)
+        found.tokens.append(token)
+        found.offsets.append(offsets)
+        found.sources.append([edge.source for edge in inputs[at]])
     return found
 
 
@@ -103,9 +115,10 @@ def describe(node: Function, graph: Graph) -> Hashable:
     return (node.kind, node.times, node.inputs, node.outputs, node.nodes, node.parameters, node.structure, class_)
 
 
-def pattern(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names with their numbers taken out: `layers.3.weight` has the role of `layers.4.weight`."""
-    return tuple(_DIGITS.sub("*", name) for name in names)
+@lru_cache(maxsize=4096)
+def pattern(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names with their numbers taken out, sorted: `layers.3.weight` has the role of `layers.4.weight`."""
+    return tuple(sorted(_DIGITS.sub("*", name) for name in names))
 
 
 def digest(parts: Hashable) -> str:
@@ -113,13 +126,8 @@ def digest(parts: Hashable) -> str:
     return hashlib.blake2b(repr(parts).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def _role(id_: str, graph: Graph, roles: dict[str, Hashable], position: dict[str, int]) -> Hashable:
-    """Return what role a tensor plays that no function made; None for what a function made."""
-    if id_ in position:
-        return None
-    if id_ not in roles:
-        roles[id_] = _describe_tensor(graph.by_id[id_])
-    return roles[id_]
+def _sequence(node: Function) -> int:
+    return -1 if node.sequence is None else node.sequence
 
 
 def _describe_tensor(node: Node) -> Hashable:
@@ -135,6 +143,6 @@ def _describe_tensor(node: Node) -> Hashable:
         case Output():
             return ("output", node.name)
         case GradFn() | Group():
-            return None
+            return ("function", node.id)
         case _:
             assert_never(node)

@@ -1,0 +1,70 @@
+"""What stands around a picture in an HTML page: the box it is scrolled in, and the controls that its script brings alive.
+
+The buttons are hidden until the script runs; the style sheet keeps their room, so that nothing moves when they appear.
+The words that the script writes stand here too, as data, so that they are translated like all others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sphinx_graphviz_autograd.drawing.plain import xml_text
+from sphinx_graphviz_autograd.drawing.style import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WALK: Final = (
+    ("previous", "Previous step of backward", "M11 3 6 8l5 5M4 3v10"),
+    ("play", "Play backward", "M5 3l8 5-8 5z"),
+    ("next", "Next step of backward", "M5 3l5 5-5 5M12 3v10"),
+)
+"""The buttons that walk through backward: what each does, its name, and its icon as an SVG path in a square of 16."""
+
+_LOOK: Final = (
+    ("out", "Zoom out", "M3 8h10"),
+    ("in", "Zoom in", "M3 8h10M8 3v10"),
+    ("fit", "Fit to the page", "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3M6 8h4"),
+    ("full", "Full view", "M9 3h4v4M13 3 9 7M7 13H3V9M3 13l4-4"),
+)
+"""The buttons for looking closer."""
+
+SENTENCES: Final = {
+    "pause": "Pause",
+    "close": "Close",
+    "fed": "Fed by",
+    "first": "Step {step} of {steps}: backward starts at {node}.",
+    "middle": "Step {step} of {steps}: the gradient of {node}, {gradient}, is complete. It is passed on to {next}.",
+    "last": "Step {step} of {steps}: the gradient of {node}, {gradient}, is complete.",
+}
+"""The words that the script writes, by the names under which it finds them."""
+
+
+def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[str], str] = str) -> str:
+    """Return the HTML for a picture.
+
+    Args:
+        svg: its `svg` element.
+        label: its name in a few words.
+        file: address of the picture as a file of its own.
+        walk: whether backward can be walked through in it.
+        translate: turns an English word or sentence of ours into the reader's language.
+    """
+    buttons = [_button(*button, translate) for button in _WALK] if walk else []
+    looks = "".join(_button(*button, translate) for button in _LOOK)
+    group = f'<span role="group" class="{PREFIX}walk">{xml_text(translate("Backward"))} {"".join(buttons)}</span>'
+    words = "".join(f' data-{name}="{xml_text(translate(text))}"' for name, text in SENTENCES.items())
+    link = f'<a href="{xml_text(file)}">{xml_text(translate("Picture"))}</a>'
+    return (
+        f'<div class="{PREFIX}scroll" role="group" tabindex="0" aria-label="{xml_text(label)}">\n{svg}\n</div>\n'
+        f'<div class="{PREFIX}tools"{words}>{group if walk else ""}<span class="{PREFIX}look">{looks}{link}</span></div>\n'
+        f'<p class="{PREFIX}status" role="status"></p>'
+    )
+
+
+def _button(does: str, name: str, icon: str, translate: Callable[[str], str]) -> str:
+    said = xml_text(translate(name))
+    return (
+        f'<button type="button" hidden class="{PREFIX}{does}" aria-label="{said}" title="{said}">'
+        f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{icon}"/></svg></button>'
+    )
