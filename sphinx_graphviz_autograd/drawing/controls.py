@@ -1,4 +1,4 @@
-"""What stands around a picture in an HTML page: the box it is scrolled in, and the controls that its script brings alive.
+"""What stands around a picture in an HTML page: the box it is scrolled in, and the controls that a script brings alive.
 
 The buttons are hidden until the script runs; the style sheet keeps their room, so that nothing moves when they appear.
 The words that the script writes stand here too, as data, so that they are translated like all others.
@@ -50,14 +50,15 @@ def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[
         walk: whether backward can be walked through in it.
         translate: turns an English word or sentence of ours into the reader's language.
     """
-    buttons = [_button(*button, translate) for button in _WALK] if walk else []
-    looks = "".join(_button(*button, translate) for button in _LOOK)
-    group = f'<span role="group" class="{PREFIX}walk">{xml_text(translate("Backward"))} {"".join(buttons)}</span>'
-    words = "".join(f' data-{name}="{xml_text(translate(text))}"' for name, text in SENTENCES.items())
-    link = f'<a href="{xml_text(file)}">{xml_text(translate("Picture"))}</a>'
+    say = translate
+    steps = "".join(_button(*button, say) for button in _WALK)
+    backward = f'<span class="{PREFIX}walk" hidden role="group">{xml_text(say("Backward"))} {steps}</span>'
+    looks = "".join(_button(*button, say) for button in _LOOK)
+    words = "".join(f' data-{name}="{xml_text(say(text))}"' for name, text in SENTENCES.items())
     return (
         f'<div class="{PREFIX}scroll" role="group" tabindex="0" aria-label="{xml_text(label)}">\n{svg}\n</div>\n'
-        f'<div class="{PREFIX}tools"{words}>{group if walk else ""}<span class="{PREFIX}look">{looks}{link}</span></div>\n'
+        f'<div class="{PREFIX}tools"{words}>{backward if walk else ""}<span class="{PREFIX}look" hidden>{looks}</span>'
+        f'<a href="{xml_text(file)}">{xml_text(say("Picture alone"))}</a></div>\n'
         f'<p class="{PREFIX}status" role="status"></p>'
     )
 
@@ -65,6 +66,6 @@ def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[
 def _button(does: str, name: str, icon: str, translate: Callable[[str], str]) -> str:
     said = xml_text(translate(name))
     return (
-        f'<button type="button" hidden class="{PREFIX}{does}" aria-label="{said}" title="{said}">'
-        f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{icon}"/></svg></button>'
+        f'<button type="button" class="{PREFIX}{does}" aria-label="{said}" title="{said}">'
+        f'<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><path d="{icon}"/></svg></button>'
     )

@@ -9,7 +9,7 @@ from sphinx_graphviz_autograd.sphinxext import assets, config
 from sphinx_graphviz_autograd.sphinxext.build import Build
 from sphinx_graphviz_autograd.sphinxext.directive import AutogradExec, AutogradGraph
 from sphinx_graphviz_autograd.sphinxext.doctree import fill_places
-from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, visit_image_html
+from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradTable, visit_image_html, visit_table_html
 from sphinx_graphviz_autograd.sphinxext.pages import Pages
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def connect(app: Sphinx) -> None:
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-exec", AutogradExec)
     app.add_node(AutogradImage, html=(visit_image_html, None))
+    app.add_node(AutogradTable, html=(visit_table_html, None))
     build = Build()
     build.connect(app)
     app.add_post_transform(fill_places(build))

@@ -10,7 +10,9 @@ from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_graphviz_autograd.drawing import svg
-from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradPlace
+from sphinx_graphviz_autograd.drawing.node_table import Table
+from sphinx_graphviz_autograd.model import Graph
+from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradPlace, AutogradTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,6 +64,8 @@ def _contents(place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
             legend = site.config.legend if block.options.legend is None else block.options.legend
             if legend and drawn.plan.legend and place.parent is not None:
                 place.parent.append(_legend(drawn.plan.legend, place.parent))
+            if site.writes_html and drawn.plan.drawn is not None and place.parent is not None:
+                _put_after(place.parent, _table(drawn, drawn.plan.drawn, _prefix(block, place)))
         case _:
             assert_never(place.part)
 
@@ -104,6 +108,7 @@ def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> It
         prefix = _prefix(block, place)
         markup = svg.inline(drawn.picture, prefix=prefix, title=drawn.plan.title, description=alt)
         image: nodes.image = AutogradImage("", svg=_sized(markup, options.width), uri="", candidates={"?": ""})
+        image["title"], image["file"], image["walk"] = drawn.plan.title, site.image(drawn), bool(drawn.plan.drawn)
     else:
         uri = site.image(drawn)
         image = nodes.image("", uri=uri, candidates={"*": uri})
@@ -113,6 +118,20 @@ def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> It
     image["classes"] += [f"{CLASS}-picture", *options.classes]
     image.source, image.line = block.at.file, block.at.line
     yield image
+
+
+def _table(drawn: Drawn, graph: Graph, prefix: str) -> AutogradTable:
+    """Return the nodes of a figure as a table."""
+    captured = drawn.wanted.figure.graph
+    table = Table(
+        graph, captured if isinstance(captured, Graph) else graph, prefix, drawn.wanted.place, drawn.wanted.line
+    )
+    return AutogradTable("", html=table.html())
+
+
+def _put_after(figure: nodes.Element, table: AutogradTable) -> None:
+    """Put a table below its figure, and not into it: all that is in a caption is read out as the figure's name."""
+    figure.parent.insert(figure.parent.index(figure) + 1, table)
 
 
 def _prefix(block: Block, place: AutogradPlace) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.drawing.legend import Row
     from sphinx_graphviz_autograd.execution.session import Figure
-    from sphinx_graphviz_autograd.model import Place
+    from sphinx_graphviz_autograd.model import Graph, Place
     from sphinx_graphviz_autograd.sphinxext.config import Config
     from sphinx_graphviz_autograd.sphinxext.options import Options
     from sphinx_graphviz_autograd.sphinxext.pages import Block
@@ -40,6 +40,8 @@ class Plan:
     """The rows of its legend."""
     tree: str
     """The graph in words."""
+    drawn: Graph | None = None
+    """What is drawn of the graph; None for a drawing that the author's code made."""
 
 
 def medium(builder: Builder, config: Config, *, pdf: bool) -> Medium:
@@ -70,6 +72,7 @@ def plan(figure: Figure, view: View, place: Callable[[Place], str]) -> Plan:
         text.sentence(graph),
         legend.rows(graph, view, place),
         text.tree(graph, view, place),
+        graph,
     )
 
 
@@ -119,3 +122,16 @@ def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
         return f"{block}line {line}{again}"
 
     return words
+
+
+def line_ids(blocks: Sequence[Block], config: Config) -> Callable[[Place], str]:
+    """Return what gives the id of a line's element in the page; empty if the line is not shown."""
+
+    def id_(place: Place) -> str:
+        if place.file or not 0 <= place.block < len(blocks):
+            return ""
+        block = blocks[place.block]
+        hidden = config.hide_code if block.options.hide_code is None else block.options.hide_code
+        return "" if hidden else f"{block.prefix}-line-{place.line}"
+
+    return id_

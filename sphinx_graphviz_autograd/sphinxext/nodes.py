@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from docutils import nodes
+
+from sphinx_graphviz_autograd.drawing import controls
 
 if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
@@ -49,8 +52,21 @@ class AutogradImage(nodes.image):
     """A picture that stands in an HTML page itself, as SVG. Translators without a visitor for it see an image."""
 
 
+class AutogradTable(nodes.General, nodes.Element):
+    """The nodes of a figure as a table, for HTML pages only."""
+
+
 def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
-    """Write the SVG into the page, in an element that bears the classes of the image."""
+    """Write the SVG into the page, with its controls, in an element that bears the classes of the image."""
+    builder = translator.builder
+    file = posixpath.join(builder.imgpath, builder.images[node["file"]])
+    inside = controls.around(node["svg"], label=node["title"], file=file, walk=node["walk"])
     translator.body.append(translator.starttag(node, "div", ""))
-    translator.body.append(f"{node['svg']}\n</div>\n")
+    translator.body.append(f"{inside}\n</div>\n")
+    raise nodes.SkipNode
+
+
+def visit_table_html(translator: HTML5Translator, node: AutogradTable) -> None:
+    """Write the table as it is."""
+    translator.body.append(node["html"])
     raise nodes.SkipNode

@@ -32,12 +32,16 @@ class Wanted:
     """Says in words where a line is."""
     at: Position
     """Where to warn."""
+    line: Callable[[Place], str]
+    """The id of a line's element in the page; empty if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A figure as far as it could be drawn."""
 
+    wanted: Wanted
+    """What was to be drawn."""
     plan: Plan
     """Its words and legend."""
     medium: Medium
@@ -51,7 +55,7 @@ class Drawn:
         """Return the picture as the content of a file."""
         if self.picture is None:
             raise ValueError("there is no picture")
-        if self.medium == "svg":
+        if self.medium in {"inline", "svg"}:
             text = svg.standalone(self.picture, title=self.plan.title, description=self.plan.description)
             return text.encode()
         return self.picture
@@ -64,9 +68,9 @@ def draw(wanted: Wanted, medium: Medium, layouts: Layouts | Problem) -> Drawn:
     """
     first = plan(wanted.figure, wanted.view, wanted.place)
     if medium == "words":
-        return Drawn(first, "words")
+        return Drawn(wanted, first, "words")
     if isinstance(layouts, Problem):
-        return Drawn(first, "words", problem=Problem(layouts.subtype, layouts.message, wanted.at))
+        return Drawn(wanted, first, "words", problem=Problem(layouts.subtype, layouts.message, wanted.at))
     message = ""
     tried: set[str] = set()
     for view in coarser(wanted.view):
@@ -80,7 +84,7 @@ def draw(wanted: Wanted, medium: Medium, layouts: Layouts | Problem) -> Drawn:
             message = message or str(error)
             continue
         except LayoutFailedError as error:
-            return Drawn(first, "words", problem=Problem(Subtype.LAYOUT, str(error), wanted.at))
+            return Drawn(wanted, first, "words", problem=Problem(Subtype.LAYOUT, str(error), wanted.at))
         note = f"{message}, so a coarser view is drawn" if message else picture.note
-        return Drawn(now, medium, picture.data, Problem(Subtype.LAYOUT, note, wanted.at) if note else None)
-    return Drawn(first, "words", problem=Problem(Subtype.LAYOUT, f"{message}, nor any coarser view", wanted.at))
+        return Drawn(wanted, now, medium, picture.data, Problem(Subtype.LAYOUT, note, wanted.at) if note else None)
+    return Drawn(wanted, first, "words", problem=Problem(Subtype.LAYOUT, f"{message}, nor any coarser view", wanted.at))

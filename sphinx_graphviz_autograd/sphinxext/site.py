@@ -77,8 +77,10 @@ class Page:
         if not found:
             return None
         numbers = self._sessions[number]
-        words = figures.place_words([self.blocks[one] for one in numbers], numbers.index(number))
-        return Wanted(found[0], figures.view_of(block.options, self._config), words, block.at)
+        members = [self.blocks[one] for one in numbers]
+        words = figures.place_words(members, numbers.index(number))
+        lines = figures.line_ids(members, self._config)
+        return Wanted(found[0], figures.view_of(block.options, self._config), words, block.at, lines)
 
     def all_wanted(self) -> Iterator[Wanted]:
         """Yield all figures of the page."""
@@ -175,11 +177,17 @@ class Site:
     def image(self, drawn: Drawn) -> str:
         """Give a picture to the builder as a file, and return the name under which the builder knows it."""
         data = drawn.standalone()
-        name = f"autograd-graph-{hashlib.sha256(data).hexdigest()[:16]}.{drawn.medium}"
+        ending = "svg" if drawn.medium == "inline" else drawn.medium
+        name = f"autograd-graph-{hashlib.sha256(data).hexdigest()[:16]}.{ending}"
         path = self.folder / "pictures" / name
         write(path, data)
         self._app.builder.images[path.as_posix()] = name
         return path.as_posix()
+
+    @property
+    def writes_html(self) -> bool:
+        """Whether pages are HTML, in an EPUB or not."""
+        return self._app.builder.format == "html"
 
     @cached_property
     def medium(self) -> Medium:
