@@ -162,13 +162,20 @@ class Assigned:
         """Return all names that an output of a function ever had."""
         return {text for _, text in self._texts}
 
-    def of_functions(self) -> list[tuple[int, int, Name]]:
-        """Return creation number, output number and name for every name of a function's output, in order of time."""
-        keys = list(self._texts)
-        return [
-            (number, output, Name(keys[name][0], time, keys[name][1]))
-            for time, (number, output, name) in enumerate(zip(self._numbers, self._outputs, self._names, strict=True))
-        ]
+    def of_functions(self, places: Mapping[int, int]) -> dict[tuple[int, int], tuple[Name, ...]]:
+        """Return the names of functions' outputs in order of time, by what `places` has for a number, and the output.
+
+        Equal tuples of one name are one object, as there are as many of them as nodes.
+        """
+        single = [(Name(kind, 0, text),) for kind, text in self._texts]
+        found: dict[tuple[int, int], tuple[Name, ...]] = {}
+        for number, output, text in zip(self._numbers, self._outputs, self._names, strict=True):
+            at = places.get(number)
+            if at is not None:
+                names = found.setdefault((at, output), single[text])
+                if names is not single[text]:
+                    found[at, output] = (*names, *single[text])
+        return found
 
 
 class _Forget:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.tracing.assigned import Known, Origin
     from sphinx_graphviz_autograd.tracing.inputs import TorchCall
     from sphinx_graphviz_autograd.tracing.names import Names
+    from sphinx_graphviz_autograd.tracing.walk import Walk
 
 
 class DataInputs:
@@ -84,16 +85,17 @@ class DataInputs:
         return list(found)
 
 
-def used_inputs(
-    calls: Sequence[TorchCall], nodes: Sequence[Node], numbers: Sequence[int]
-) -> dict[int, list[tuple[Known, int]]]:
-    """Return the inputs without gradient of each node, with their slots, by the node's place in `nodes`.
+def used_inputs(calls: Sequence[TorchCall], walk: Walk) -> dict[int, list[tuple[Known, int]]]:
+    """Return the inputs without gradient of each node, with their slots, by the node's place.
 
     A call may have made several nodes. An input belongs to the one that keeps it, else to the only one with a slot to
     spare, else to the last. Its slot is past the others where PyTorch does not tell which it is.
     """
-    order = sorted(range(len(nodes)), key=numbers.__getitem__)
-    sorted_numbers = [numbers[at] for at in order]
+    if not calls:
+        return {}
+    nodes = walk.nodes
+    order = sorted(range(len(nodes)), key=walk.numbers.__getitem__)
+    sorted_numbers = [walk.numbers[at] for at in order]
     used: dict[int, list[tuple[Known, int]]] = {}
     for call in calls:
         made = order[bisect_left(sorted_numbers, call.first) : bisect_left(sorted_numbers, call.end)]

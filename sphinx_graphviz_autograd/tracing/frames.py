@@ -49,18 +49,18 @@ class TorchFrames:
         self._has_left_mode = False
         self._first = 0
 
-    def watched(self) -> dict[str, Callable[[FrameType], TraceFunction | None]]:
-        """Return the files to watch, with what is to be called for each frame of theirs."""
+    def watched(self) -> dict[str, tuple[str, Callable[[FrameType], TraceFunction | None]]]:
+        """Return the files to watch, each with the function that matters and what is to be called when it begins."""
         return {
-            _CALL.co_filename: self._enter_module,
-            _ENGINE.co_filename: self._enter_engine,
-            _APPLY.co_filename: self._enter_custom_function,
-            _COMPILED: self._enter_compiled,
+            _CALL.co_filename: (_CALL.co_name, self._enter_module),
+            _ENGINE.co_filename: (_ENGINE.co_name, self._enter_engine),
+            _APPLY.co_filename: (_APPLY.co_name, self._enter_custom_function),
+            _COMPILED: ("compile_wrapper", self._enter_compiled),
         }
 
     def _enter_module(self, frame: FrameType) -> TraceFunction | None:
         """Note the call of a module, unless a checkpoint runs it again in a backward pass."""
-        if frame.f_code is not _CALL or self._backward.is_running:
+        if self._backward.is_running:
             return None
         self._calls.begin(cast("torch.nn.Module", frame.f_locals["self"]))
         frame.f_trace_lines = False
@@ -75,8 +75,6 @@ class TorchFrames:
 
     def _enter_engine(self, frame: FrameType) -> TraceFunction | None:
         """Note a backward pass."""
-        if frame.f_code is not _ENGINE:
-            return None
         outputs, arguments = frame.f_locals["t_outputs"], cast("tuple[object, ...]", frame.f_locals["args"])
         _, _, create_graph, inputs = arguments[:4]
         self._backward.begin(outputs, inputs, create_graph=bool(create_graph))
@@ -110,7 +108,7 @@ class TorchFrames:
         Python code of ours would even be compiled with it. `getattr(frame, "call", None)` is a trace function that
         wants to see no frame, and is no Python code.
         """
-        if frame.f_code.co_name != "compile_wrapper" or self._outer_trace is not None:
+        if self._outer_trace is not None:
             return None
         self._has_left_mode = self._inputs is not None and _current_mode() is self._inputs
         if self._inputs is not None and self._has_left_mode:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import torch
 
 from sphinx_graphviz_autograd.model import Gradient
-from sphinx_graphviz_autograd.tracing.reading import is_leaf, sizes, variable
+from sphinx_graphviz_autograd.tracing.reading import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from torch.autograd.graph import Node
     from torch.utils.hooks import RemovableHandle
+
+    from sphinx_graphviz_autograd.tracing.walk import Walk
 
 _MOST_VALUES = 9
 """Numbers of a gradient that are shown; of larger ones, the norm."""
@@ -41,17 +42,12 @@ class Gradients:
     problem: str = ""
     """Why it could not be run, in PyTorch's words."""
 
-    def of_slot(self, at: int, slot: int) -> Gradient | None:
-        """Return what a function gave back for one of its inputs."""
-        given = self.slots.get(at, ())
-        return given[slot] if slot < len(given) else None
 
-
-def gradients(outputs: Sequence[torch.Tensor], nodes: Sequence[Node]) -> Gradients:
-    """Run the backward pass of `outputs` and return the gradients at `nodes`; never raises."""
+def gradients(outputs: Sequence[torch.Tensor], walk: Walk) -> Gradients:
+    """Run the backward pass of `outputs` and return the gradients at what they lead to; never raises."""
     found = Gradients()
-    leaves = {at: variable(node) for at, node in enumerate(nodes) if is_leaf(node)}
-    handles = list(_watch(nodes, found))
+    leaves = walk.leaves
+    handles = list(_watch(walk, found))
     state = torch.get_rng_state()
     retained = _retained()
     try:
@@ -79,10 +75,10 @@ def gradients(outputs: Sequence[torch.Tensor], nodes: Sequence[Node]) -> Gradien
     return found
 
 
-def _watch(nodes: Sequence[Node], found: Gradients) -> Iterator[RemovableHandle]:
+def _watch(walk: Walk, found: Gradients) -> Iterator[RemovableHandle]:
     """Have what passes through the functions noted."""
-    for at, node in enumerate(nodes):
-        if not is_leaf(node):
+    for at, node in enumerate(walk.nodes):
+        if at not in walk.leaves:
             watch = _Watch(at, found)
             yield node.register_prehook(watch.before)
             yield node.register_hook(watch.after)

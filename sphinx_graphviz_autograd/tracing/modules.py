@@ -45,31 +45,31 @@ class ModuleCalls:
         self.modules: list[CalledModule] = []
         """The modules in the order of their first calls."""
         self._by_id: dict[int, int] = {}
-        self._open: list[tuple[int, int]] = []
+        self._open: list[int] = []
         self._modules = array("q")
         self._numbers = array("q")
         self._parents = array("q")
 
     def begin(self, module: torch.nn.Module) -> None:
         """Note that a call begins."""
-        at = self._index(module)
+        at = self._by_id.get(id(module))
+        if at is None or self.modules[at].reference() is not module:
+            at = self._by_id[id(module)] = len(self.modules)
+            self.modules.append(CalledModule(weakref.ref(module), type(module).__name__))
         called = self.modules[at]
         called.calls += 1
-        self._parents.append(self._open[-1][1] if self._open else NOTHING)
-        self._open.append((at, len(self._modules)))
-        self.marks.mark(len(self._modules))
+        call = len(self._modules)
         self._modules.append(at)
         self._numbers.append(called.calls)
+        self._parents.append(self._open[-1] if self._open else NOTHING)
+        self._open.append(call)
+        self.marks.mark(call)
 
     def end(self, module: torch.nn.Module) -> CalledModule | None:
         """Note that a call ends; return the module if it was its first, with no other around it."""
-        at = self._by_id.get(id(module), NOTHING)
-        if not any(at == index for index, _ in self._open):
-            return None
-        while self._open.pop()[0] != at:  # calls that an exception left without an end
-            pass
-        self.marks.mark(self._open[-1][1] if self._open else NOTHING)
-        called = self.modules[at]
+        self._open.pop()
+        self.marks.mark(self._open[-1] if self._open else NOTHING)
+        called = self.modules[self._by_id[id(module)]]
         return called if called.calls == 1 and not self._open else None
 
     def settle(self, module: torch.nn.Module, assigned: Assigned) -> None:
@@ -99,13 +99,6 @@ class ModuleCalls:
     def call(self, index: int) -> tuple[CalledModule, int, int]:
         """Return module, number and parent of a call."""
         return self.modules[self._modules[index]], self._numbers[index], self._parents[index]
-
-    def _index(self, module: torch.nn.Module) -> int:
-        at = self._by_id.get(id(module))
-        if at is None or self.modules[at].reference() is not module:
-            at = self._by_id[id(module)] = len(self.modules)
-            self.modules.append(CalledModule(weakref.ref(module), type(module).__name__))
-        return at
 
 
 def submodules(module: torch.nn.Module, name: str) -> Iterator[tuple[str, torch.nn.Module]]:

@@ -131,20 +131,22 @@ class Names:
         """Return what was recorded of a tensor that no function made."""
         return self._recorder.assigned.known(tensor) if self._recorder is not None else None
 
-    def of_outputs(self, index: dict[Node, int]) -> dict[tuple[int, int], tuple[str, ...]]:
-        """Return the names of the functions' outputs, by the function's place in `index` and the output's number."""
-        found: dict[tuple[int, int], list[Name]] = {}
+    def of_outputs(self, index: dict[Node, int], numbers: list[int]) -> dict[tuple[int, int], tuple[str, ...]]:
+        """Return the names of the functions' outputs, by the function's place in `index` and the output's number.
+
+        `numbers` are the creation numbers of the functions, in the order of their places.
+        """
+        found: dict[tuple[int, int], tuple[Name, ...]] = {}
         if self._recorder is not None:
-            numbers = {node._sequence_nr(): at for node, at in index.items()}  # noqa: SLF001 -- see `marks`
-            for number, output, name in self._recorder.assigned.of_functions():
-                at = numbers.get(number)
-                if at is not None:
-                    found.setdefault((at, output), []).append(name)
+            found = self._recorder.assigned.of_functions({number: at for at, number in enumerate(numbers)})
         for (node, output), names in self._outputs.items():
             at = index.get(node)
             if at is not None:
-                found.setdefault((at, output), []).extend(names)
-        return {key: texts(names) for key, names in found.items()}
+                found[at, output] = (*found.get((at, output), ()), *sorted(names))
+        known: dict[int, tuple[str, ...]] = {}  # by the tuples' ids: most nodes have one name, and share it with others
+        return {
+            key: known.get(id(names)) or known.setdefault(id(names), _by_kind(names)) for key, names in found.items()
+        }
 
     def of_module(self, module: torch.nn.Module) -> str:
         """Return the path of a module; empty if no name reaches it."""
@@ -153,6 +155,11 @@ class Names:
 
 def _recorded(known: Known) -> list[Name]:
     return list(known.names.values()) or ([known.held_as] if known.held_as is not None else [])
+
+
+def _by_kind(names: tuple[Name, ...]) -> tuple[str, ...]:
+    """Return each name once, better kinds first, else as they come."""
+    return tuple(dict.fromkeys(name.text for name in sorted(names, key=lambda name: name.kind) if name.text != "_"))
 
 
 def texts(names: list[Name]) -> tuple[str, ...]:

@@ -14,12 +14,11 @@ from sphinx_graphviz_autograd.tracing.reading import operation
 from sphinx_graphviz_autograd.tracing.source import operations_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from torch.autograd.graph import Node
 
     from sphinx_graphviz_autograd.tracing.names import Names
     from sphinx_graphviz_autograd.tracing.record import Recorder
+    from sphinx_graphviz_autograd.tracing.walk import Walk
 
 
 _OF_LEAVES = 2**64 - 1
@@ -39,10 +38,9 @@ _IN_PLACE = {
 class Origins:
     """What a recording says of the nodes of one graph, by their creation numbers; of nothing without a recording."""
 
-    def __init__(self, recorder: Recorder | None, names: Names, nodes: Sequence[Node], numbers: Sequence[int]) -> None:
+    def __init__(self, recorder: Recorder | None, names: Names, walk: Walk) -> None:
         self._recorder = recorder
-        self._nodes = nodes
-        self._numbers = numbers
+        self._walk = walk
         self._names = names
         self._blocks: set[int] = set()
         self._indices: dict[int, int] = {}
@@ -50,7 +48,9 @@ class Origins:
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
             calls = sorted(
-                self._with_those_around({recorder.calls.marks.at(number) for number in numbers if number < _OF_LEAVES})
+                self._with_those_around(
+                    {recorder.calls.marks.at(number) for number in walk.numbers if number < _OF_LEAVES}
+                )
             )
             self._indices = {call: index for index, call in enumerate(calls)}
             self.modules = tuple(self._module_call(recorder, call) for call in calls)
@@ -99,7 +99,7 @@ class Origins:
         lines = self._recorder.lines if self._recorder is not None else Marks()
         return Counter(
             lines.at(number)
-            for node, number in zip(self._nodes, self._numbers, strict=True)
+            for node, number in zip(self._walk.nodes, self._walk.numbers, strict=True)
             if type(node).__name__ == "CopySlices"
         )
 

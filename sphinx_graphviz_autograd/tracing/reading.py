@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import torch
 from torch.autograd.function import BackwardCFunction
@@ -104,6 +104,16 @@ def read(node: Node, name: str) -> object:
     return cast("object", getattr(node, name))
 
 
+class _InputMetadata(Protocol):
+    """What a node tells of a tensor that it made (`torch._C._autograd._InputMetadata`, which has no stub)."""
+
+    shape: Iterable[int]
+    dtype: torch.dtype
+    device: torch.device
+    is_nested_tensor: bool
+    is_cpp_nested_tensor: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What all nodes of one type have in common."""
@@ -121,14 +131,19 @@ class Kind:
     is_custom: bool
     """Whether it is a custom function, which keeps what it likes."""
 
+    @property
+    def keeps_tensors(self) -> bool:
+        """Whether it can keep tensors at all."""
+        return self.is_custom or bool(self.tensors)
+
 
 class Reader:
     """Reads nodes; remembers what all nodes of one type have in common, and equal descriptions."""
 
     def __init__(self) -> None:
         self._kinds: dict[type, Kind] = {}
-        self._metas: dict[tuple[tuple[int | str, ...] | None, torch.dtype, torch.device, bool], TensorMeta] = {}
-        self._outputs: dict[tuple[TensorMeta, ...], tuple[TensorMeta, ...]] = {}
+        self._metas: dict[tuple[tuple[int, ...], torch.dtype, torch.device], tuple[TensorMeta]] = {}
+        self._several: dict[tuple[int, ...], tuple[TensorMeta, ...]] = {}
         self._attributes: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
 
     def kind(self, node: Node) -> Kind:
@@ -142,19 +157,22 @@ class Reader:
 
     def outputs(self, node: Node) -> tuple[TensorMeta, ...]:
         """Return what the tensors that an operation made are like."""
-        metas = []
-        for made in node._input_metadata:  # noqa: SLF001 -- nothing public tells it once the tensors are gone
-            shape = None if made.is_cpp_nested_tensor else tuple(made.shape)
-            key = (shape, made.dtype, made.device, made.is_nested_tensor)
-            meta = self._metas.get(key)
-            if meta is None:
-                plain = None if shape is None else sizes(shape)
-                layout = "nested" if made.is_nested_tensor or shape is None else "strided"
-                meta = TensorMeta(plain, dtype_name(made.dtype), device_name(made.device), layout)
-                self._metas[key] = meta
-            metas.append(meta)
-        outputs = tuple(metas)
-        return self._outputs.setdefault(outputs, outputs)
+        made = cast("tuple[_InputMetadata, ...]", node._input_metadata)  # noqa: SLF001 -- nothing public tells it
+        if len(made) == 1:
+            return self._output(made[0])
+        metas = tuple([self._output(one)[0] for one in made])
+        return self._several.setdefault(tuple(map(id, metas)), metas)  # each description is there once
+
+    def _output(self, made: _InputMetadata) -> tuple[TensorMeta]:
+        """Return what a tensor is like, as the tuple that stands for an operation which made it alone."""
+        try:
+            key = (tuple(made.shape), made.dtype, made.device)
+            known = self._metas.get(key)
+        except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
+            return (_output_meta(made),)
+        if known is None:
+            known = self._metas[key] = (_output_meta(made),)
+        return known
 
     def attributes(self, node: Node, kind: Kind) -> tuple[Attribute, ...]:
         """Return what a function keeps that is no tensor."""
@@ -162,17 +180,24 @@ class Reader:
             return _custom_attributes(node, kind)
         if not kind.plain:
             return ()
-        values = [read(node, name) for name in kind.plain]
+        values = [getattr(node, name) for name in kind.plain]
         key = (kind.name, *values, *map(type, values))  # 1, 1.0 and True are equal, but not the same text
-        found = self._attributes.get(key)
-        if found is None:
-            found = tuple(
-                Attribute(name, attribute_text(name, value))
-                for name, value in zip([name.removeprefix("_saved_") for name in kind.plain], values, strict=True)
-                if not (name.endswith("_sym_strides") and value == ())  # not needed for this gradient, so not kept
-            )
-            self._attributes[key] = found
-        return found
+        return self._attributes.get(key) or self._attributes.setdefault(key, _attributes(kind, values))
+
+
+def _output_meta(made: _InputMetadata) -> TensorMeta:
+    shape = None if made.is_cpp_nested_tensor else sizes(made.shape)
+    layout = "nested" if made.is_nested_tensor or shape is None else "strided"
+    return TensorMeta(shape, dtype_name(made.dtype), device_name(made.device), layout)
+
+
+def _attributes(kind: Kind, values: list[object]) -> tuple[Attribute, ...]:
+    names = [name.removeprefix("_saved_") for name in kind.plain]
+    return tuple(
+        Attribute(name, attribute_text(name, value))
+        for name, value in zip(names, values, strict=True)
+        if not (name.endswith("_sym_strides") and value == ())  # not needed for this gradient, so not kept
+    )
 
 
 def _kind(node: Node) -> Kind:

