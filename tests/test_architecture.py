@@ -15,13 +15,14 @@ FOLDER = Path(__file__).parents[1] / PACKAGE
 MODULES = sorted(path.relative_to(FOLDER) for path in FOLDER.rglob("*.py"))
 LONGEST = 350
 
-FOUNDATION = {"model", "refusal", "codec", "errors"}
+FOUNDATION = {"model", "refusal", "codec", "errors", "quick"}
 
 # Which rooms each room may import from. The package's own `__init__` wires, and reaches everything, but lazily.
 ARROWS = {
     "codec": {"encoder", "errors"},
     "encoder": set[str](),
     "errors": set[str](),
+    "quick": set[str](),
     "model": {"codec", "errors"},
     "refusal": {"model", "codec", "errors"},
     "tracing": FOUNDATION,
@@ -45,12 +46,7 @@ OWNERS = {
 }
 
 # What must not have been loaded once all modules of a room have been imported.
-STRANGERS = {
-    "": {"torch", "sphinx", "docutils", "graphviz"},
-    "model": {"torch", "sphinx", "docutils", "graphviz"},
-    "codec": {"torch", "sphinx", "docutils", "graphviz"},
-    "refusal": {"torch", "sphinx", "docutils", "graphviz"},
-    "errors": {"torch", "sphinx", "docutils", "graphviz"},
+STRANGERS = {name: {"torch", "sphinx", "docutils", "graphviz"} for name in ("__init__", *sorted(FOUNDATION))} | {
     "drawing": {"torch", "sphinx", "docutils"},
     "execution": {"torch", "sphinx", "docutils", "graphviz"},
     "sphinxext": {"torch", "numpy", "myst_nb"},
