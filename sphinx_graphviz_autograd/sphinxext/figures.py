@@ -132,6 +132,7 @@ def line_ids(blocks: Sequence[Block], config: Config) -> Callable[[Place], str]:
             return ""
         block = blocks[place.block]
         hidden = config.hide_code if block.options.hide_code is None else block.options.hide_code
-        return "" if hidden else f"{block.prefix}-line-{place.line}"
+        # Pygments counts from the number that is shown beside the first line
+        return "" if hidden else f"{block.prefix}-line-{place.line + (block.options.lineno_start or 1) - 1}"
 
     return id_

@@ -110,11 +110,11 @@ def test_no_process_is_left(first: sites.Built, second: sites.Built, source: Pat
 
 def test_the_rest_is_complete(first: sites.Built) -> None:
     """Other pages, other sessions of the page and what was captured before are as they would be without a failure."""
-    assert "<svg" in first.page("fine.html")
+    assert sites.PICTURE in first.page("fine.html")
     page = first.page("execution.html")
     figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
 
-    assert ["<svg" in figure for figure in figures] == [True, False, False, True]
+    assert [sites.PICTURE in figure for figure in figures] == [True, False, False, True]
     assert "printed before" in text(page)
     assert 'File "execution.rst", line 13, in fails' in text(page)
     assert "Not run, since a block before it failed." in text(page)
@@ -149,7 +149,7 @@ def test_readers_see_it(first: sites.Built, page: str, words: str) -> None:
 def test_what_can_be_drawn_is_drawn(first: sites.Built) -> None:
     """A wrong option, or a value without a graph among others, does not keep the rest from being drawn."""
     for page in ("option", "no_grad", "name", "expect"):
-        assert "<svg" in first.page(f"{page}.html")
+        assert sites.PICTURE in first.page(f"{page}.html")
 
 
 def test_the_first_failure_ends_the_build(source: Path, tmp_path: Path) -> None:

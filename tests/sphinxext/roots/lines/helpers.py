@@ -7,7 +7,7 @@ class Model:
     Words.
     """
 
-    def forward(self):
+    def forward(self) -> None:
         """Compute.
 
         .. autograd-graph:: z
