@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.model import (
     Attribute,
@@ -11,11 +14,15 @@ from sphinx_graphviz_autograd.model import (
     GradFn,
     Graph,
     Leaf,
+    ModuleCall,
     Output,
     Place,
     SavedTensor,
     TensorMeta,
 )
+
+if TYPE_CHECKING:
+    from sphinx_graphviz_autograd.model import Node
 
 BATCH = TensorMeta((80, 1))
 ONE = TensorMeta((1,))
@@ -104,7 +111,7 @@ def recurrent(steps: int) -> Graph:
         Leaf("w1", TensorMeta((16, 16)), ("w",)),
         Leaf("w2", TensorMeta((16,)), ("b",)),
     )
-    nodes: list[Output | GradFn | Leaf] = [
+    nodes: list[Node] = [
         Output("n0", "loss", SCALAR),
         function("n1", "sum", SCALAR, "loss", 7, sequence=5 * steps),
     ]
@@ -130,3 +137,90 @@ def recurrent(steps: int) -> Graph:
             Edge("w1", f"m{at}", slot=1),
         ]
     return Graph((*nodes, *weights), tuple(edges), torch="2.13.0")
+
+
+def blocks(number: int) -> Graph:
+    """Return a network `net` of equal blocks `net.layers.0`, `net.layers.1`, ..., and a loss.
+
+    Each block is `relu(x @ weight + bias) + x`; its multiplication is done in a module `linear` of its own.
+    """
+    meta = TensorMeta((4, 8))
+    modules = [ModuleCall("net", "Net", parameters=72 * number)]
+    nodes: list[Node] = [Output("n0", "loss", SCALAR), function("n1", "sum", SCALAR, "loss", 9, sequence=4 * number)]
+    edges = [Edge("n1", "n0", "output"), Edge(f"a{number - 1}", "n1")]
+    for at in range(number):
+        modules.append(ModuleCall(f"net.layers.{at}", "Block", parent=0, parameters=72))
+        modules.append(ModuleCall(f"net.layers.{at}.linear", "Linear", parent=2 * at + 1, parameters=72))
+    for at in reversed(range(number)):
+        block, path = 2 * at + 1, f"net.layers.{at}"
+        where = Place(0, 3, at + 1)
+        weight, bias = TensorMeta((8, 8)), TensorMeta((8,))
+        nodes += [
+            function(f"a{at}", "add", meta, place=where, module=block, sequence=4 * at + 3),
+            function(f"r{at}", "relu", meta, place=where, module=block, sequence=4 * at + 2),
+            function(f"l{at}", "addmm", meta, place=where, module=block + 1, sequence=4 * at + 1),
+            Leaf(f"b{at}", bias, (f"{path}.linear.bias",), parameter=True),
+            function(f"t{at}", "t", weight, place=where, module=block + 1, sequence=4 * at),
+            Leaf(f"w{at}", weight, (f"{path}.linear.weight",), parameter=True),
+        ]
+        before = f"a{at - 1}" if at else "x"
+        edges += [
+            Edge(f"r{at}", f"a{at}"),
+            Edge(before, f"a{at}", slot=1),
+            Edge(f"l{at}", f"r{at}"),
+            Edge(f"b{at}", f"l{at}"),
+            Edge(before, f"l{at}", slot=1),
+            Edge(f"t{at}", f"l{at}", slot=2),
+            Edge(f"w{at}", f"t{at}"),
+        ]
+    return Graph((*nodes, Leaf("x", meta, ("x",))), tuple(edges), tuple(modules), torch="2.13.0")
+
+
+def chain(*forwards: str) -> Graph:
+    """Return operations one after the other on a leaf `x`; the last gives the output."""
+    functions = [
+        function(f"f{at}", forward, place=Place(0, 2, at + 1), sequence=at) for at, forward in enumerate(forwards)
+    ]
+    before = ["x", *(node.id for node in functions)]
+    edges = [Edge(source, target) for source, target in pairwise(before)]
+    nodes: tuple[Node, ...] = (Output("n0", "y", BATCH), *reversed(functions), Leaf("x", BATCH, ("x",)))
+    return Graph(nodes, (Edge(before[-1], "n0", "output"), *reversed(edges)), torch="2.13.0")
+
+
+def scattered(seed: int) -> Graph:
+    """Return a graph made at random: steps that may repeat, modules inside modules, every kind of node and edge."""
+    draw = Random(seed)  # noqa: S311 - nothing here is secret
+    wild = (0.0, 0.02, 0.1)[seed % 3]
+    modules = [ModuleCall("m", "Net")]
+    for at in range(draw.randrange(6)):
+        modules.append(ModuleCall(f"m.{at}", draw.choice(("Linear", "Block")), parent=draw.randrange(len(modules))))
+    leaves = [
+        Leaf(f"n{at + 1}", draw.choice((ONE, BATCH)), (f"w{at}",) if draw.random() < 0.8 else (), parameter=True)
+        for at in range(draw.randrange(1, 5))
+    ]
+    made: list[Node] = list(leaves)
+    edges: list[Edge] = []
+    others: list[Node] = []
+    step = [(draw.choice(("mul", "add", "t")), draw.choice(leaves).id) for _ in range(draw.randrange(1, 4))]
+    for at in range(draw.randrange(3, 90)):
+        id_ = f"n{100 + at}"
+        regular = draw.random() >= wild
+        forward, leaf = step[at % len(step)] if regular else ("exp", draw.choice(leaves).id)
+        module = (at // len(step)) % len(modules) if seed % 2 and draw.random() >= wild else None
+        sources = [made[-1].id] if regular and at else [draw.choice(made).id]
+        if forward != "t":
+            sources.append(leaf)
+        name = "h" if draw.random() < wild else ""
+        made.append(function(id_, forward, BATCH, name, sequence=at, module=module))
+        edges += [Edge(source, id_, slot=slot) for slot, source in enumerate(sources)]
+        if draw.random() < wild:
+            others.append(Data(f"d{at}", BATCH, (f"x{at}",) if draw.random() < 0.5 else ()))
+            edges.append(Edge(f"d{at}", id_, "data", slot=len(sources)))
+        if draw.random() < wild:
+            others.append(SavedTensor(f"s{at}", "self", BATCH, same_as=sources[0]))
+            edges.append(Edge(f"s{at}", id_, "saved"))
+    outputs = [Output("n0", "y", BATCH)]
+    edges.append(Edge(made[-1].id, "n0", "output"))
+    ends = {end for edge in edges for end in (edge.source, edge.target)}
+    nodes = (node for node in (*outputs, *reversed(made), *others) if node.id in ends)
+    return Graph(tuple(nodes), tuple(reversed(edges)), tuple(modules), torch="2.13.0")

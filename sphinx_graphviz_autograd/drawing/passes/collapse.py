@@ -12,10 +12,10 @@ from sphinx_graphviz_autograd.drawing.passes.contract import (
 )
 from sphinx_graphviz_autograd.drawing.passes.modules import chain
 from sphinx_graphviz_autograd.drawing.passes.structure import digest, sequence
-from sphinx_graphviz_autograd.model import GradFn, Group
+from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Hashable
 
     from sphinx_graphviz_autograd.drawing.passes.contract import Flow
     from sphinx_graphviz_autograd.model import Graph, Node
@@ -36,7 +36,7 @@ def collapse(graph: Graph, depth: int, expand: Collection[str] = ()) -> Graph:
             calls[node.id] = str(call)
     if not calls:
         return graph
-    calls = with_what_only_they_use(graph, calls)
+    calls = with_what_only_they_use(graph, calls, _inputs(graph))
     inside: dict[str, list[Node]] = {}
     for node in graph.nodes:
         if node.id in calls:
@@ -65,6 +65,17 @@ def _box(call: int, depth: int, expand: Collection[str], graph: Graph) -> int | 
     return None
 
 
+def _inputs(graph: Graph) -> set[str]:
+    """Return the ids of the tensors that are fed to modules: leaves and data with a name that is not in a module."""
+    paths = {module.path for module in graph.modules if module.path}
+    return {
+        node.id
+        for node in graph.nodes
+        if (isinstance(node, Leaf) and not node.parameter) or (isinstance(node, Data) and node.names)
+        if not any(name.rpartition(".")[0] in paths for name in node.names)
+    }
+
+
 def _group(call: int, nodes: list[Node], graph: Graph, flow: Flow, structure: str) -> Group:
     module = graph.modules[call]
     numbers = [node.sequence for node in nodes if isinstance(node, GradFn) and node.sequence is not None]
@@ -84,9 +95,9 @@ def _group(call: int, nodes: list[Node], graph: Graph, flow: Flow, structure: st
 
 
 def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
-    """Return for each group a digest of what is in it, in the order in which it ran."""
+    """Return for each group a digest of what is in it, in the order in which it ran; what feeds it does not count."""
     ran = sequence(graph)
-    parts: dict[str, list[object]] = {}
+    parts: dict[str, list[Hashable]] = {}
     places: dict[str, int] = {}
     for at, node in enumerate(ran.functions):
         call = calls.get(node.id)
@@ -94,9 +105,10 @@ def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
             continue
         inside = parts.setdefault(call, [])
         places[node.id] = len(inside)
-        fed = tuple(
-            len(inside) - places[source] if calls.get(source) == call and source in places else None
-            for source in ran.sources[at]
+        work, roles = ran.roles[ran.tokens[at]]
+        fed = (
+            (role, len(inside) - places.get(source, 0)) if calls.get(source) == call else role[:2]
+            for role, source in zip(roles, ran.sources[at], strict=True)
         )
-        inside.append((ran.roles[ran.tokens[at]], fed))
+        inside.append((work, tuple(fed)))
     return {call: digest(tuple(inside)) for call, inside in parts.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from sphinx_graphviz_autograd.model import Edge, Graph, Node, TensorMeta
 
@@ -59,13 +59,14 @@ def contract(graph: Graph, groups: Mapping[str, Group], members: Mapping[str, st
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def with_what_only_they_use(graph: Graph, members: dict[str, str]) -> dict[str, str]:
+def with_what_only_they_use(graph: Graph, members: dict[str, str], stay: Collection[str] = ()) -> dict[str, str]:
     """Return the members and, in the same group, the tensors that nothing outside their group has to do with.
 
-    These are leaves, saved tensors, inputs without gradient, and references.
+    These are leaves, saved tensors, inputs without gradient, and references, but for those that are to stay.
     """
     beside: dict[str, str | None] = {}
     tensors = {node.id for node in graph.nodes if isinstance(node, Leaf | SavedTensor | Data | Reference)}
+    tensors.difference_update(stay)
     for edge in graph.edges:
         if edge.source in tensors:
             group = members.get(edge.target)

@@ -90,7 +90,11 @@ def _fold_once(graph: Graph, view: View) -> Graph:
 
 def _folds(ran: Sequence, found: list[Repeat], graph: Graph) -> list[_Fold]:
     """Return the runs of steps, between the first and the last, that have the same names and feed the same nodes."""
-    steps = [step for repeat in found if (step := _steps(ran, repeat, graph)).times >= FEWEST]
+    steps: list[_Fold] = []
+    for repeat in found:
+        one = _steps(ran, repeat, graph, free=steps[-1].stop if steps else 0)
+        if one.times >= FEWEST:
+            steps.append(one)
     outside = _outside(ran, steps, graph)
     folds = []
     for one in steps:
@@ -129,34 +133,43 @@ def _role(ran: Sequence, step: range, outside: Mapping[str, list[str]]) -> list[
             role.append(tuple(map(pattern, node.names)))
         if node.id in outside:
             role.append((at - step.start, outside[node.id]))
-        role.extend((at - step.start, outside[source]) for source in ran.sources[at] if source in outside)
+        tensors = (source for source in ran.sources[at] if source not in ran.position)
+        role.extend((at - step.start, outside[source]) for source in tensors if source in outside)
     return role
 
 
-def _steps(ran: Sequence, repeat: Repeat, graph: Graph) -> _Fold:
-    """Return the whole steps of a repetition."""
-    start = _first_step(ran, repeat, graph)
-    return _Fold(start, repeat.period, (repeat.stop - start) // repeat.period)
+def _steps(ran: Sequence, repeat: Repeat, graph: Graph, *, free: int) -> _Fold:
+    """Return the whole steps of a repetition: cut where a loop or a module starts, else where few arrows are cut.
+
+    Nothing before the position `free` is in them.
+    """
+    shifts = range(min(repeat.period, repeat.stop - repeat.start - (FEWEST - 1) * repeat.period + 1))
+    starts = [repeat.start + shift for shift in shifts]
+
+    def by_place(start: int) -> tuple[bool, int]:
+        before, after = ran.functions[start + repeat.period - 1], ran.functions[start + repeat.period]
+        return (not _restarts(before, after), shared_calls(before.module, after.module, graph))
+
+    best = min(map(by_place, starts))
+    starts = [start for start in starts if by_place(start) == best]
+    if repeat.period > _WIDE:
+        starts = starts[:1]
+    cuts = [_arrows_across(ran, start + repeat.period, repeat.period) if len(starts) > 1 else 0 for start in starts]
+    found = [_from(ran, repeat, start, free) for start, cut in zip(starts, cuts, strict=True) if cut == min(cuts)]
+    return max(found, key=lambda steps: steps.times)
 
 
-def _first_step(ran: Sequence, repeat: Repeat, graph: Graph) -> int:
-    """Return where the first whole step starts: where a loop or a module does, else where fewest arrows are cut."""
-    starts = [
-        repeat.start + shift
-        for shift in range(repeat.period)
-        if repeat.start + shift + FEWEST * repeat.period <= repeat.stop
-    ]
+def _from(ran: Sequence, repeat: Repeat, start: int, free: int) -> _Fold:
+    """Return the whole steps of a repetition from a position on.
 
-    def score(start: int) -> tuple[bool, int, int]:
-        at = start + repeat.period
-        before, after = ran.functions[at - 1], ran.functions[at]
-        return (not _restarts(before, after), shared_calls(before.module, after.module, graph), 0)
-
-    best = min(map(score, starts))
-    starts = [start for start in starts if score(start) == best]
-    if len(starts) > 1 and repeat.period <= _WIDE:
-        return min(starts, key=lambda start: _arrows_across(ran, start + repeat.period, repeat.period))
-    return starts[0]
+    The step before it may be fed otherwise, by what there was before the loop, and is the first then all the same,
+    since the first is drawn in full.
+    """
+    period = repeat.period
+    times = (repeat.stop - start) // period
+    if start - period >= free and all(ran.same_work(at - period, at) for at in range(start, start + period)):
+        start, times = start - period, times + 1
+    return _Fold(start, period, times)
 
 
 def _restarts(before: Function, after: Function) -> bool:

@@ -32,7 +32,7 @@ def repeats(sequence: Sequence) -> list[Repeat]:
     found: list[Repeat] = []
     covered = bytearray(len(sequence.tokens))
     for period, positions in sorted(_distances(sequence.tokens).items()):
-        if len(positions) < FEWEST - 1:
+        if len(positions) < FEWEST - 2:
             continue
         seen = -1
         for position in positions:
@@ -40,7 +40,8 @@ def repeats(sequence: Sequence) -> list[Repeat]:
                 continue
             repeat = _around(sequence, position, period)
             seen = max(repeat.stop, position + 1)
-            long = repeat.stop - repeat.start >= FEWEST * period
+            # the step before may be a first one that is fed otherwise, so one fewer will do here
+            long = repeat.stop - repeat.start >= (FEWEST - 1) * period
             if long and not any(covered[repeat.start : repeat.stop]):
                 covered[repeat.start : repeat.stop] = b"\1" * (repeat.stop - repeat.start)
                 found.append(repeat)

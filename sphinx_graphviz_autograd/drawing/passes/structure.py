@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Function: TypeAlias = GradFn | Group
 """What runs: a function, or many drawn as one."""
 
+Fed: TypeAlias = tuple[str, int, int, "Hashable"]
+"""How a function is fed: kind of the arrow, slot, output of the source, and what the source is if not a function."""
+
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -40,7 +43,7 @@ class Sequence:
     """For each input of a function how far back it was made, or, for a tensor that no function made, last used."""
     sources: list[list[str]] = field(default_factory=list)
     """For each input of a function the id of the node that feeds it."""
-    roles: list[Hashable] = field(default_factory=list)
+    roles: list[tuple[Hashable, tuple[Fed, ...]]] = field(default_factory=list)
     """For each token what makes functions alike: what they do, and what feeds which of their inputs."""
 
     def structure(self, start: int, stop: int) -> str:
@@ -51,6 +54,10 @@ class Sequence:
         )
         roles = (self.roles[token] for token in self.tokens[start:stop])
         return digest(tuple(zip(roles, inside, strict=True)))
+
+    def same_work(self, one: int, other: int) -> bool:
+        """Whether the functions at two positions do the same, whatever feeds them."""
+        return self.roles[self.tokens[one]][0] == self.roles[self.tokens[other]][0]
 
     def alike(self, one: int, other: int) -> bool:
         """Whether the functions at two positions are the same step: alike, and alike in what feeds them.
@@ -79,23 +86,23 @@ def sequence(graph: Graph) -> Sequence:
         if at is not None:
             inputs[at].append(edge)
     found = Sequence(functions, position)
-    numbers: dict[Hashable, int] = {}
+    numbers: dict[tuple[Hashable, tuple[Fed, ...]], int] = {}
     tensors: dict[str, Hashable] = {}
     used: dict[str, int] = {}
     for at, node in enumerate(functions):
-        fed = []
+        fed: list[Fed] = []
         offsets: list[int | None] = []
         for edge in inputs[at]:
             source = edge.source
             made = position.get(source)
-            role = None
+            tensor = None
             if made is None:
-                role = tensors.get(source)
-                if role is None:
-                    role = tensors[source] = _describe_tensor(graph.by_id[source])
+                tensor = tensors.get(source)
+                if tensor is None:
+                    tensor = tensors[source] = _describe_tensor(graph.by_id[source])
                 made = used.get(source)
                 used[source] = at
-            fed.append((edge.kind, edge.slot, edge.output, role))
+            fed.append((edge.kind, edge.slot, edge.output, tensor))
             offsets.append(None if made is None else at - made)
         role = (describe(node, graph), tuple(fed))
         token = numbers.setdefault(role, len(numbers))
