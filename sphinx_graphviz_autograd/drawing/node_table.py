@@ -58,7 +58,9 @@ class Table:
         body = "".join(
             f"<tbody>\n{''.join(self._row(id_, rows[id_], used) for id_ in ids)}</tbody>\n" for ids in bodies if ids
         )
-        headings = "".join(f'<th scope="col">{xml_text(say(name))}</th>' for name in ("Node", *used))
+        headings = "".join(
+            f'<th scope="col" data-column="{name}">{xml_text(say(name))}</th>' for name in ("Node", *used)
+        )
         caption = xml_text(say("The nodes of this graph, in the order in which backward visits them"))
         return (
             f'<details class="{PREFIX[:-1]} {PREFIX}table" id="{self.prefix}-table">\n'
@@ -113,7 +115,10 @@ class Table:
             case SavedTensor():
                 cells |= _tensors((node.meta,) if node.meta else ()) | {"Keeps": self._saved(node)}
             case Reference():
-                pass
+                target = self.drawn.by_id[node.target]
+                cells |= _tensors(
+                    target.outputs if isinstance(target, GradFn) else (target.meta,) if isinstance(target, Leaf) else ()
+                )
             case Group():
                 cells |= self._group(node)
             case _:
@@ -184,6 +189,17 @@ class Table:
             if edge.kind == "saved" and isinstance(saved, SavedTensor):
                 found.setdefault(edge.target, []).append(saved)
         return found
+
+
+def _metas(node: Node) -> tuple[TensorMeta, ...]:
+    """Return what is known of the tensors that stand behind a reference to a node."""
+    match node:
+        case GradFn():
+            return node.outputs
+        case Leaf():
+            return (node.meta,)
+        case _:
+            return ()
 
 
 def _operation(forward: str) -> str:

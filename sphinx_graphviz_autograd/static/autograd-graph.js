@@ -1,0 +1,497 @@
+/* Figures of autograd graphs: the details of a node, what belongs together, backward step by step, and a closer look.
+ *
+ * What is told of a node is read from its row in the figure's table, what feeds what from the ids of the arrows, and all
+ * words from the page, so that they come in its language. Nothing is fetched, nothing is stored, and without this file
+ * the page is complete.
+ */
+(() => {
+  "use strict";
+
+  const P = "autograd-graph-";
+  const PACE = 1600; // milliseconds for a step of backward
+  const PAUSE = "M5 3v10M11 3v10";
+  const figures = [];
+  const byId = new Map(); // nodes, by the ids of their boxes and rows
+  const byLine = new Map(); // lists of nodes, by the id of the line that made them
+
+  const all = (root, name) => [...root.querySelectorAll(`.${P}${name}`)];
+  const one = (root, name) => root.querySelector(`.${P}${name}`);
+  const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
+
+  function make(tag, name, ...content) {
+    const element = document.createElement(tag);
+    if (name) element.className = P + name;
+    element.append(...content);
+    return element;
+  }
+
+  function named(button, words) {
+    button.setAttribute("aria-label", words);
+    button.title = words;
+  }
+
+  // ---- what is in a figure
+
+  function read(svg) {
+    const prefix = svg.id.slice(0, -"svg".length);
+    const picture = svg.closest(`.${P}picture`) ?? svg.parentElement;
+    const figure = {
+      svg,
+      picture,
+      root: svg.closest("figure") ?? picture,
+      scroll: one(picture, "scroll"),
+      tools: one(picture, "tools"),
+      status: one(picture, "status"),
+      table: document.querySelector(`#${CSS.escape(prefix)}table table`),
+      nodes: new Map(),
+      painted: [],
+    };
+    for (const row of figure.table?.querySelectorAll("tbody tr") ?? []) {
+      const id = row.id.slice(prefix.length, -"-row".length);
+      const element = document.getElementById(prefix + id);
+      if (!element) continue;
+      const line = document.getElementById(row.querySelector('a[href*="-line-"]')?.hash.slice(1));
+      const node = { figure, element, row, line, from: [], to: [] };
+      figure.nodes.set(id, node);
+      byId.set(element.id, node).set(row.id, node);
+      if (line) byLine.set(line.id, [...(byLine.get(line.id) ?? []), node]);
+    }
+    for (const element of all(svg, "edge")) {
+      const [source, target] = element.id.slice(prefix.length).split("-").map((id) => figure.nodes.get(id));
+      if (!source || !target) continue;
+      const carries = ["gradient", "output"].some((kind) => element.classList.contains(P + kind));
+      const edge = { element, source, target, carries };
+      source.to.push(edge);
+      target.from.push(edge);
+    }
+    return figure;
+  }
+
+  /** What stands for a node in a column of the table, which is known by its English name. */
+  function cell(node, column) {
+    const at = [...node.figure.table.tHead.rows[0].cells].findIndex((head) => head.dataset.column === column);
+    return at < 0 ? "" : node.row.cells[at].textContent;
+  }
+
+  const title = (node) => node.row.cells[0].textContent;
+  const short = (node) => node.row.querySelector("th b")?.textContent ?? title(node);
+
+  // ---- marks: of what is hovered or focused, else of the step, the chosen node, the pinned row of the legend
+
+  function paint(figure) {
+    for (const [element, name] of figure.painted) element.classList.remove(P + name);
+    const mark = figure.hover ?? figure.step ?? figure.chosen ?? figure.pinned ?? {};
+    figure.painted = ["main", "near", "flow", "made"].flatMap((name) => (mark[name] ?? []).map((at) => [at, name]));
+    if (figure.painted.length) figure.painted.push([figure.svg, "marked"]);
+    for (const [element, name] of figure.painted) element.classList.add(P + name);
+  }
+
+  function around(node) {
+    const edges = [...node.from, ...node.to];
+    const ends = edges.flatMap(({ source, target }) => [source.element, target.element]);
+    return {
+      main: [node.element],
+      near: [...edges.map(({ element }) => element), ...ends.filter((end) => end !== node.element)],
+      made: node.line ? [node.line] : [],
+    };
+  }
+
+  /** What a part of the page stands for: a mark for each figure that it concerns. */
+  function meant(part) {
+    const line = part.closest('[id*="-line-"]');
+    if (byLine.has(line?.id)) {
+      const marks = new Map();
+      for (const { figure, element } of byLine.get(line.id)) {
+        if (!marks.has(figure)) marks.set(figure, { main: [], made: [line] });
+        marks.get(figure).main.push(element);
+      }
+      return marks;
+    }
+    const row = part.closest(`.${P}legend > li`);
+    const figure = row && figures.find(({ root }) => root.contains(row));
+    if (figure) return new Map([[figure, ofKind(figure, row)]]);
+    const node = nodeOf(part) ?? byId.get(part.closest("tr")?.id);
+    return new Map(node ? [[node.figure, around(node)]] : []);
+  }
+
+  /** The node whose box a part of the page is in, or that it links to. */
+  function nodeOf(part) {
+    return byId.get(part.closest("a[href]")?.hash.slice(1)) ?? byId.get(part.closest(`.${P}node`)?.id);
+  }
+
+  function ofKind(figure, row) {
+    const kind = one(row, "swatch")?.classList;
+    const box = kind?.contains(`${P}swatch-line`) ? "edge" : "node";
+    return { main: all(figure.svg, `${box}.${[...(kind ?? [])].at(-1)}`) };
+  }
+
+  function hover(event) {
+    const marks = event.target instanceof Element ? meant(event.target) : new Map();
+    for (const figure of figures) {
+      if (!figure.hover && !marks.has(figure)) continue;
+      figure.hover = marks.get(figure);
+      paint(figure);
+    }
+  }
+
+  function legend(figure) {
+    for (const row of figure.root.querySelectorAll(`.${P}legend > li`)) {
+      const word = row.querySelector("strong");
+      if (!word || !ofKind(figure, row).main.length) continue;
+      word.tabIndex = 0;
+      word.setAttribute("role", "button");
+      word.setAttribute("aria-pressed", "false");
+      const pin = (on) => {
+        for (const other of figure.root.querySelectorAll(`.${P}legend [aria-pressed]`)) {
+          other.setAttribute("aria-pressed", String(on && other === word));
+        }
+        figure.pinned = on ? ofKind(figure, row) : undefined;
+        paint(figure);
+      };
+      word.addEventListener("click", () => pin(word.getAttribute("aria-pressed") === "false"));
+      pressable(word);
+    }
+  }
+
+  /** Let Enter and the space bar do what a click does. */
+  function pressable(element) {
+    element.addEventListener("keydown", (event) => {
+      if ((event.key !== "Enter" && event.key !== " ") || event.target !== element) return;
+      event.preventDefault();
+      element.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+  }
+
+  // ---- the lines of code: one stop of the Tab key for each block, arrows from line to line
+
+  function lines() {
+    const blocks = new Map();
+    for (const line of [...byLine.keys()].map((id) => document.getElementById(id))) {
+      const block = line.closest("pre") ?? line.parentElement;
+      if (!blocks.has(block)) blocks.set(block, []);
+      blocks.get(block).push(line);
+    }
+    for (const inside of blocks.values()) {
+      inside.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+      inside.forEach((line, at) => {
+        line.tabIndex = at ? -1 : 0;
+        line.addEventListener("keydown", (event) => {
+          const to = inside[at + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
+          if (event.key === "Enter") choose(byLine.get(line.id)[0], true);
+          if (to) rove(inside, to);
+          if (to || event.key === "Enter") event.preventDefault();
+        });
+      });
+    }
+  }
+
+  function rove(elements, to) {
+    for (const element of elements) element.setAttribute("tabindex", element === to ? "0" : "-1");
+    to.focus();
+  }
+
+  // ---- nodes: one stop of the Tab key for each figure, arrows from box to box
+
+  function boxes(figure) {
+    const nodes = [...figure.nodes.values()];
+    if (!nodes.length) return;
+    figure.svg.setAttribute("role", "group"); // in an image nothing could be operated
+    nodes.forEach((node, at) => {
+      const said = [title(node), cell(node, "Shape"), cell(node, "Made at")].filter(Boolean).join(", ");
+      const attributes = { role: "button", tabindex: at ? "-1" : "0", "aria-label": said, "aria-expanded": "false" };
+      for (const [name, value] of Object.entries(attributes)) node.element.setAttribute(name, value);
+      pressable(node.element);
+    });
+    figure.svg.addEventListener("keydown", (event) => {
+      const node = nodeOf(event.target);
+      const to = { Home: nodes[0], End: nodes.at(-1) }[event.key] ?? (node && beside(node, event.key));
+      if (!to) return;
+      event.preventDefault();
+      rove(nodes.map(({ element }) => element), to.element);
+      if (figure.card) choose(to);
+    });
+    figure.svg.addEventListener("focusin", (event) => {
+      const node = nodeOf(event.target);
+      for (const { element } of node ? nodes : []) element.setAttribute("tabindex", element === node.element ? "0" : "-1");
+    });
+  }
+
+  /** The nearest node in the direction of an arrow key. */
+  function beside(node, key) {
+    const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
+    const middle = ({ element }) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return [left + width / 2, top + height / 2];
+    };
+    const [fromX, fromY] = middle(node);
+    let [best, least] = [undefined, Infinity];
+    for (const other of node.figure.nodes.values()) {
+      const [dx, dy] = [middle(other)[0] - fromX, middle(other)[1] - fromY];
+      const [ahead, aside] = [dx * x + dy * y, Math.abs(dx * y) + Math.abs(dy * x)];
+      if (ahead > 4 && ahead + 2 * aside < least) [best, least] = [other, ahead + 2 * aside];
+    }
+    return best;
+  }
+
+  // ---- the card of a node
+
+  function choose(node, focus = false) {
+    const { figure } = node;
+    close(figure);
+    figure.card = card(node);
+    figure.of = node;
+    figure.chosen = around(node);
+    figure.scroll.after(figure.card);
+    node.element.setAttribute("aria-expanded", "true");
+    node.element.setAttribute("aria-controls", figure.card.id);
+    if (focus) node.element.focus({ preventScroll: true });
+    node.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    place(figure);
+    paint(figure);
+  }
+
+  function card(node) {
+    const { figure } = node;
+    const list = make("dl");
+    const say = (word, content) => list.append(make("dt", "", word), make("dd", "", ...content));
+    [...node.row.cells].slice(1).forEach((cell, at) => {
+      if (cell.hasChildNodes()) say(figure.table.tHead.rows[0].cells[at + 1].textContent, cell.cloneNode(true).childNodes);
+    });
+    const fed = [...new Set(node.from.map(({ source }) => source))].flatMap((source, at) => {
+      const link = make("a", "", short(source));
+      link.href = `#${source.row.id}`;
+      return at ? [", ", link] : [link];
+    });
+    if (fed.length) say(figure.tools.dataset.fed, fed);
+    const button = make("button", "close", "×");
+    button.type = "button";
+    named(button, figure.tools.dataset.close);
+    button.addEventListener("click", () => close(figure, true));
+    const heading = make("p", "", ...node.row.cells[0].firstChild.cloneNode(true).childNodes);
+    const made = make("div", "card", heading, button, list);
+    made.id = `${node.element.id}-card`;
+    made.setAttribute("role", "group");
+    made.setAttribute("aria-label", title(node));
+    return made;
+  }
+
+  /** Put the card beside its node, else below or above it. */
+  function place({ card, of, picture }) {
+    const frame = (card.offsetParent ?? picture).getBoundingClientRect();
+    const box = of.element.getBoundingClientRect();
+    const { width, height } = card.getBoundingClientRect();
+    const gap = 8;
+    let left = clamp(box.left, frame.left, Math.max(frame.left, frame.right - width));
+    let { top } = box;
+    if (box.right + gap + width <= frame.right) left = box.right + gap;
+    else if (box.left - gap - width >= frame.left) left = box.left - gap - width;
+    else if (box.bottom + gap + height > innerHeight && box.top - gap - height > 0) top = box.top - gap - height;
+    else top = box.bottom + gap;
+    card.style.left = `${left - frame.left}px`;
+    card.style.top = `${top - frame.top}px`;
+  }
+
+  function close(figure, focus = false) {
+    if (!figure.card) return false;
+    if (focus || figure.card.contains(document.activeElement)) figure.of.element.focus({ preventScroll: true });
+    figure.of.element.setAttribute("aria-expanded", "false");
+    figure.of.element.removeAttribute("aria-controls");
+    figure.card.remove();
+    figure.card = figure.of = figure.chosen = undefined;
+    paint(figure);
+    return true;
+  }
+
+  function click(event) {
+    const node = event.target instanceof Element && nodeOf(event.target);
+    const link = event.target.closest?.("a[href]");
+    const inside = (figure) => figure.card?.contains(event.target) || figure.tools?.contains(event.target);
+    for (const figure of figures) if (figure !== node?.figure && !inside(figure)) close(figure);
+    if (!node) {
+      for (const figure of figures) if (figure.picture.contains(event.target) && !inside(figure)) close(figure);
+    } else if (!link) {
+      if (node === node.figure.of) close(node.figure, true);
+      else choose(node, true);
+    } else if (!link.closest(`.${P}table`) || link.closest("th")) {
+      if (link.closest(`.${P}card`)) event.preventDefault();
+      choose(node, true);
+    }
+  }
+
+  function escape(figure) {
+    figure.root.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      const stepped = figure.step && figure.walk();
+      if (close(figure) || stepped) event.preventDefault(); // of a full view, too, the first Escape closes the card
+    });
+  }
+
+  // ---- backward, step by step
+
+  function walk(figure) {
+    const order = [...figure.table.tBodies[0].rows].map((row) => byId.get(row.id)).filter(Boolean);
+    const [previous, play, next] = ["previous", "play", "next"].map((name) => one(figure.tools, name));
+    const icon = play.querySelector("path");
+    const [start, name] = [icon.getAttribute("d"), play.title];
+    let [at, timer] = [-1, 0];
+    const running = (on) => {
+      clearInterval(timer);
+      timer = on ? setInterval(() => go(at + 1, at + 2 < order.length), PACE) : 0;
+      icon.setAttribute("d", on ? PAUSE : start);
+      named(play, on ? figure.tools.dataset.pause : name);
+    };
+    const go = (to, on = false) => {
+      if (on !== Boolean(timer)) running(on);
+      at = to >= order.length ? -1 : to < -1 ? order.length - 1 : to;
+      show(figure, order, at);
+      return true;
+    };
+    figure.walk = () => go(-1);
+    previous.addEventListener("click", () => go(at - 1));
+    next.addEventListener("click", () => go(at + 1));
+    play.addEventListener("click", () => (timer ? running(false) : go(at + 1 < order.length ? at + 1 : 0, true)));
+  }
+
+  function show(figure, order, at) {
+    for (const label of all(figure.svg, "carried")) label.remove();
+    const node = order[at];
+    figure.step = node && stepMark(order.slice(0, at), node);
+    figure.status.textContent = node ? sentence(figure.tools.dataset, node, at + 1, order.length) : "";
+    for (const edge of node?.from ?? []) if (edge.carries) carry(edge);
+    if (node) node.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    paint(figure);
+  }
+
+  function stepMark(before, node) {
+    const done = before.flatMap(({ element, from }) => [element, ...from.filter(({ carries }) => carries).map((edge) => edge.element)]);
+    const flow = node.from.filter(({ carries }) => carries).map(({ element }) => element);
+    return { main: [node.element], near: done, flow, made: node.line ? [node.line] : [] };
+  }
+
+  function sentence(words, node, step, steps) {
+    const next = [...new Set(node.from.filter(({ carries }) => carries).map(({ source }) => short(source)))];
+    const first = !node.to.some(({ carries }) => carries);
+    const gradient = cell(node, "Gradient") || cell(node, "Shape") || "(?)";
+    const values = { step, steps, node: short(node), gradient, next: next.join(", ") };
+    return words[first ? "first" : next.length ? "middle" : "last"].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  }
+
+  /** Write the shape of the gradient at the arrow that carries it, unless something stands there. */
+  function carry({ element, source }) {
+    const path = element.querySelector("path");
+    if (!path || element.querySelector("text")) return;
+    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
+    const label = document.createElementNS(path.namespaceURI, "text");
+    label.setAttribute("class", `${P}carried`);
+    label.setAttribute("x", x + 9);
+    label.setAttribute("y", y + 4);
+    label.textContent = cell(source, "Shape");
+    element.append(label);
+  }
+
+  // ---- a closer look
+
+  function look(figure) {
+    const { svg, scroll, tools } = figure;
+    const natural = svg.viewBox.baseVal;
+    const size = (width) => {
+      svg.style.width = width ? `${width}px` : "";
+      svg.style.maxWidth = width ? "none" : "";
+      if (figure.card) place(figure);
+    };
+    const zoom = (factor, x, y) => {
+      const before = svg.getBoundingClientRect();
+      const frame = scroll.getBoundingClientRect();
+      [x, y] = [x ?? frame.left + frame.width / 2, y ?? frame.top + frame.height / 2];
+      const width = clamp(before.width * factor, natural.width / 8, natural.width * 6);
+      size(width);
+      const after = svg.getBoundingClientRect();
+      scroll.scrollLeft += after.left - x + ((x - before.left) * after.width) / before.width;
+      scroll.scrollTop += after.top - y + ((y - before.top) * after.height) / before.height;
+      if (figure.card) place(figure);
+    };
+    const fit = () => {
+      const [width, height] = [scroll.clientWidth / natural.width, scroll.clientHeight / natural.height];
+      size(scroll.closest("dialog") ? Math.min(width, height, 2) * natural.width * 0.96 : 0);
+    };
+    one(tools, "in").addEventListener("click", () => zoom(1.25));
+    one(tools, "out").addEventListener("click", () => zoom(0.8));
+    one(tools, "fit").addEventListener("click", fit);
+    pinch(scroll, zoom);
+    full(figure, fit);
+    scroll.addEventListener("scroll", () => figure.card && place(figure));
+    new ResizeObserver(() => {
+      const scrolls = scroll.scrollWidth > scroll.clientWidth || scroll.scrollHeight > scroll.clientHeight;
+      scroll.tabIndex = scrolls ? 0 : -1;
+      if (figure.card) place(figure);
+    }).observe(svg);
+  }
+
+  function pinch(scroll, zoom) {
+    scroll.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoom(Math.exp(-clamp(event.deltaY, -50, 50) / 100), event.clientX, event.clientY);
+    }, { passive: false });
+    let apart = 0;
+    const fingers = (event) => {
+      if (event.touches.length !== 2) return;
+      event.preventDefault();
+      const [{ clientX: x, clientY: y }, { clientX, clientY }] = event.touches;
+      const now = Math.hypot(clientX - x, clientY - y);
+      if (event.type === "touchmove" && apart) zoom(now / apart, (x + clientX) / 2, (y + clientY) / 2);
+      apart = now;
+    };
+    for (const type of ["touchstart", "touchmove"]) scroll.addEventListener(type, fingers, { passive: false });
+  }
+
+  function full(figure, fit) {
+    const { picture, root, tools } = figure;
+    const dialog = make("dialog", "full-view");
+    const button = one(tools, "full");
+    const name = button.title;
+    dialog.setAttribute("aria-label", figure.scroll.getAttribute("aria-label"));
+    button.addEventListener("click", () => {
+      if (dialog.open) return dialog.close();
+      picture.style.height = `${picture.offsetHeight}px`; // nothing moves behind the full view
+      dialog.append(...picture.childNodes);
+      root.append(dialog);
+      dialog.showModal();
+      named(button, tools.dataset.close);
+      button.focus();
+      fit();
+    });
+    dialog.addEventListener("close", () => {
+      picture.append(...dialog.childNodes);
+      dialog.remove();
+      picture.style.height = "";
+      named(button, name);
+      fit();
+      button.focus();
+    });
+  }
+
+  // ---- all of it
+
+  function start() {
+    figures.push(...all(document, "svg").map(read));
+    for (const figure of figures) {
+      boxes(figure);
+      legend(figure);
+      escape(figure);
+      if (!figure.tools) continue;
+      if (figure.nodes.size) walk(figure);
+      look(figure);
+      for (const group of figure.tools.querySelectorAll("[hidden]")) group.hidden = false;
+    }
+    lines();
+    for (const type of ["pointerover", "focusin"]) document.addEventListener(type, hover);
+    document.addEventListener("focusout", (event) => event.relatedTarget || hover({ target: document.body }));
+    document.addEventListener("pointerleave", () => hover({ target: document.body }));
+    document.addEventListener("click", click);
+    const target = byId.get(location.hash.slice(1));
+    if (target && target.element.id === location.hash.slice(1)) choose(target);
+  }
+
+  start();
+})();
