@@ -30,7 +30,7 @@ ARROWS = {
     "execution": {"tracing"} | FOUNDATION,
     "sphinxext": {"execution", "drawing"} | FOUNDATION,
     "notebook": {"execution", "drawing", "tracing"} | FOUNDATION,
-    "__main__": {"execution", "drawing", "tracing", "notebook"} | FOUNDATION,
+    "__main__": {"sphinxext", "execution", "drawing", "tracing", "notebook"} | FOUNDATION,
 }
 
 # The one room that may import each of these.

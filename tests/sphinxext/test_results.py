@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,9 @@ def test_committed_results_need_no_torch(stored: Path, source: Path, tmp_path: P
     assert ran(built) == {}
     assert sites.files(source / "results") == sites.files(stored)
     assert sites.files(built.out, "*.html") == sites.files(stored.parent.parent / "html", "*.html")
+    again = sites.build(source, "-W", "-v", "-j2")
+    assert "0 added, 0 changed, 0 removed" in again.log
+    assert written(again) == []
 
 
 def test_prose_and_looks_run_nothing(source: Path) -> None:
@@ -175,7 +180,7 @@ def test_builders_that_run_nothing(stored: Path, tmp_path: Path) -> None:
 
 
 def test_another_builder_in_between(source: Path) -> None:
-    """A page whose results changed while another builder ran is written again by the first, though nobody touched it."""
+    """A page whose results changed while another builder ran is written again by the first builder."""
     sites.build(source)
     edit(source / "helper.py", "2", "3\nprint('another value')")
 
@@ -248,6 +253,49 @@ def test_without_graphviz(source: Path, tmp_path: Path) -> None:
     assert first.status == second.status == 1
     assert first.subtypes == second.subtypes == ["graphviz"]
     assert "yhat: MulBackward0, (3), line 3" in first.page("index.html")
+
+
+def check(folder: Path) -> tuple[int, str, str]:
+    """Run the command `check`, and return its exit status and what it printed."""
+    command = [sys.executable, "-m", "sphinx_graphviz_autograd", "check", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_check_finds_what_is_stale_or_orphaned(source: Path) -> None:
+    """The command `check` lists stored results that do not fit, with the reasons, and changes nothing."""
+    results = source / "results"
+    shutil.copy(results / "index.autograd.json", results / "gone.autograd.json")
+    (results / "markdown.autograd.json").unlink()
+    edit(source / "helper.py", "2", "3")
+    before = sites.files(source)
+
+    found = (
+        "gone: no block belongs to it any more\n"
+        "gone (other): no block belongs to it any more\n"
+        "helped: `helper.py` changed\n"
+        "markdown: nothing is stored\n"
+    )
+    assert check(source) == (1, found, "")
+    assert sites.files(source) == before
+
+
+def test_check_of_what_fits(source: Path) -> None:
+    """The command `check` says nothing if all stored results fit."""
+    assert check(source) == (0, "", "")
+
+
+def test_check_of_no_site(tmp_path: Path) -> None:
+    """The command `check` says in one line why it cannot check a folder."""
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "conf.py").write_text("extensions = []\n", encoding="utf-8")
+
+    for folder, reason in (
+        (tmp_path, f"there is no `conf.py` in `{tmp_path}`"),
+        (tmp_path / "without", "`sphinx_graphviz_autograd` is not among the `extensions` of `conf.py`"),
+        (sites.ROOTS / "formats", "`autograd_graph_store` is not set in `conf.py`, so no results are kept beside it"),
+    ):
+        assert check(folder) == (2, "", f"error: {reason}\n")
 
 
 def test_nothing_private_is_written(source: Path, stored: Path) -> None:
