@@ -64,10 +64,11 @@ FAINT = """() => {
   });
 }"""
 
-# Pictures that stick out of the column of text, and how far the page can be scrolled sideways.
+# Pictures, or what they are scrolled in, that stick out of the column; how far the page can be scrolled sideways.
 WIDE = """() => ({
   pictures: [...document.querySelectorAll(".autograd-graph-svg")].filter(picture => {
-    const column = picture.closest("section").getBoundingClientRect(), box = picture.getBoundingClientRect();
+    const seen = picture.closest(".autograd-graph-scroll") ?? picture;
+    const column = picture.closest("section").getBoundingClientRect(), box = seen.getBoundingClientRect();
     return box.left < column.left - 0.5 || box.right > column.right + 0.5;
   }).map(picture => picture.id),
   scroll: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -93,19 +94,27 @@ class Wide(TypedDict):
 Scheme = Literal["light", "dark"]
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(scope="module", params=["light", "dark"])
 def scheme(request: pytest.FixtureRequest) -> Scheme:
     """What the reader's system is set to."""
     return cast("Scheme", request.param)
 
 
-@pytest.fixture(params=PAGES)
-def page(request: pytest.FixtureRequest, browser: Browser, documentation: Site, scheme: Scheme) -> Iterator[Page]:
+@pytest.fixture(scope="module", params=PAGES)
+def opened(request: pytest.FixtureRequest, browser: Browser, documentation: Site, scheme: Scheme) -> Iterator[Page]:
     """A page of the documentation, as the reader's system shows it."""
-    opened = browser.new_page(color_scheme=scheme, viewport={"width": WIDTHS[-1], "height": 900})
-    opened.goto((documentation.html / f"{request.param}.html").as_uri())
-    yield opened
-    opened.close()
+    page = browser.new_page(color_scheme=scheme)
+    page.goto((documentation.html / f"{request.param}.html").as_uri())
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(opened: Page) -> Page:
+    """The page on a wide screen, before the reader has chosen a theme."""
+    opened.set_viewport_size({"width": WIDTHS[-1], "height": 900})
+    opened.evaluate("() => { document.body.dataset.theme = 'auto' }")
+    return opened
 
 
 def test_page_has_pictures_and_no_id_twice(page: Page) -> None:
