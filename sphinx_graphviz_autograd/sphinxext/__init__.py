@@ -9,8 +9,16 @@ from sphinx_graphviz_autograd.sphinxext import assets, config
 from sphinx_graphviz_autograd.sphinxext.build import Build
 from sphinx_graphviz_autograd.sphinxext.directive import AutogradExec, AutogradGraph
 from sphinx_graphviz_autograd.sphinxext.doctree import fill_places
-from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradTable, visit_image_html, visit_table_html
+from sphinx_graphviz_autograd.sphinxext.nodes import (
+    AutogradCode,
+    AutogradImage,
+    AutogradTable,
+    visit_code_html,
+    visit_image_html,
+    visit_table_html,
+)
 from sphinx_graphviz_autograd.sphinxext.pages import Pages
+from sphinx_graphviz_autograd.sphinxext.roles import AutogradNode
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -23,7 +31,9 @@ def connect(app: Sphinx) -> None:
     app.add_domain(Pages)
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-exec", AutogradExec)
+    app.add_role("autograd-node", AutogradNode())
     app.add_node(AutogradImage, html=(visit_image_html, None))
+    app.add_node(AutogradCode, html=(visit_code_html, None))
     app.add_node(AutogradTable, html=(visit_table_html, None))
     build = Build()
     build.connect(app)

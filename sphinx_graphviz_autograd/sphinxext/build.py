@@ -13,6 +13,7 @@ from sphinx.util import logging
 from sphinx.util.display import status_iterator
 
 from sphinx_graphviz_autograd.execution.pool import Pool
+from sphinx_graphviz_autograd.sphinxext import roles
 from sphinx_graphviz_autograd.sphinxext.problems import ExecutionFailedError, Subtype, warn
 from sphinx_graphviz_autograd.sphinxext.site import Site
 
@@ -127,3 +128,6 @@ def _old_pages(site: Site) -> Iterator[str]:
             without_graphviz |= problem.subtype is Subtype.GRAPHVIZ
             warn(problem, site.root)
         yield docname
+    for docname in site.mentioning:
+        for problem in roles.problems(site, docname):
+            warn(problem, site.root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from docutils import nodes
 from sphinx.locale import _
@@ -12,7 +12,15 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_graphviz_autograd.drawing import svg
 from sphinx_graphviz_autograd.drawing.node_table import Table
 from sphinx_graphviz_autograd.model import Graph
-from sphinx_graphviz_autograd.sphinxext.nodes import AutogradImage, AutogradPlace, AutogradTable
+from sphinx_graphviz_autograd.sphinxext import roles
+from sphinx_graphviz_autograd.sphinxext.figures import shown_words
+from sphinx_graphviz_autograd.sphinxext.nodes import (
+    AutogradCode,
+    AutogradImage,
+    AutogradPlace,
+    AutogradReference,
+    AutogradTable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,11 +47,35 @@ def fill_places(build: Build) -> type[SphinxPostTransform]:
 
         def run(self, **_kwargs: object) -> None:
             """Replace them; builders that take no results get nothing in their stead."""
+            if build.site and build.site.writes_html:
+                for reference in list(self.document.findall(AutogradReference)):
+                    reference.replace_self(roles.link(build.site, reference))
+                _mark_unrun(self.document, build.site)
             for place in list(self.document.findall(AutogradPlace)):
                 contents = _contents(place, build.site) if build.site else ()
                 place.replace_self(list(contents))
 
     return FillPlaces
+
+
+def _mark_unrun(document: nodes.document, site: Site) -> None:
+    """Note on the shown code which lines of it did not run."""
+    shown = {
+        cast("dict[str, object]", literal["highlight_args"]).get("linespans"): literal
+        for literal in document.findall(nodes.literal_block)
+        if "highlight_args" in literal
+    }
+    for place in document.findall(AutogradPlace):
+        block = site.block(place.docname, place.number)
+        literal = shown.get(f"{block.prefix}-line")
+        lines = site.page(place.docname).unrun(place.number)
+        if place.part != "output" or literal is None or not lines:
+            continue
+        if "lines" in shown_words(block.options, site.config):
+            code = AutogradCode(literal.rawsource, literal.astext(), **literal.attributes)
+            code["unrun"] = [f"{block.prefix}-line-{line}" for line in lines]
+            code.source, code.line = literal.source, literal.line
+            literal.replace_self(code)
 
 
 def _contents(place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
@@ -65,7 +97,7 @@ def _contents(place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
             if legend and drawn.plan.legend and place.parent is not None:
                 place.parent.append(_legend(drawn.plan.legend, place.parent))
             if site.writes_html and drawn.plan.drawn is not None and place.parent is not None:
-                _put_after(place.parent, _table(drawn, drawn.plan.drawn, _prefix(block, place)))
+                _put_after(place.parent, _table(drawn, drawn.plan.drawn, block.prefix_of(place.expression)))
         case _:
             assert_never(place.part)
 
@@ -105,7 +137,7 @@ def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> It
         yield _literal(drawn.plan.tree, "tree")
         return
     if drawn.medium == "inline":
-        prefix = _prefix(block, place)
+        prefix = block.prefix_of(place.expression)
         markup = svg.inline(drawn.picture, prefix=prefix, title=drawn.plan.title, description=alt)
         image: nodes.image = AutogradImage("", svg=_sized(markup, options.width), uri="", candidates={"?": ""})
         image["title"], image["file"], image["walk"] = drawn.plan.title, site.image(drawn), bool(drawn.plan.drawn)
@@ -132,12 +164,6 @@ def _table(drawn: Drawn, graph: Graph, prefix: str) -> AutogradTable:
 def _put_after(figure: nodes.Element, table: AutogradTable) -> None:
     """Put a table below its figure, and not into it: all that is in a caption is read out as the figure's name."""
     figure.parent.insert(figure.parent.index(figure) + 1, table)
-
-
-def _prefix(block: Block, place: AutogradPlace) -> str:
-    if not place.expression:
-        return block.prefix
-    return f"{block.prefix}-{block.expressions.index(place.expression) + 1}"
 
 
 def _sized(markup: str, width: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from docutils import nodes
 
 from sphinx_graphviz_autograd.drawing import controls
+from sphinx_graphviz_autograd.drawing.style import PREFIX
 
 if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
@@ -56,6 +57,29 @@ class AutogradTable(nodes.General, nodes.Element):
     """The nodes of a figure as a table, for HTML pages only."""
 
 
+class AutogradReference(nodes.inline):
+    """Words that stand for a node of a figure."""
+
+    @classmethod
+    def make(cls, docname: str, target: str, text: str) -> AutogradReference:
+        """Return the words, which name the node by its figure and its own name."""
+        return cls(text, text, docname=docname, target=target)
+
+    @property
+    def docname(self) -> str:
+        """The page that the words are on."""
+        return cast("str", self["docname"])
+
+    @property
+    def target(self) -> str:
+        """Figure and node, as `fig-loss:w`."""
+        return cast("str", self["target"])
+
+
+class AutogradCode(nodes.literal_block):
+    """Code of which some lines did not run, for HTML pages only."""
+
+
 def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
     """Write the SVG into the page, with its controls, in an element that bears the classes of the image."""
     builder = translator.builder
@@ -64,6 +88,17 @@ def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
     translator.body.append(translator.starttag(node, "div", ""))
     translator.body.append(f"{inside}\n</div>\n")
     raise nodes.SkipNode
+
+
+def visit_code_html(translator: HTML5Translator, node: AutogradCode) -> None:
+    """Write the code, with a class on the lines that did not run."""
+    try:
+        translator.visit_literal_block(node)
+    except nodes.SkipNode:
+        for id_ in node["unrun"]:
+            start = f'<span id="{id_}"'
+            translator.body[-1] = translator.body[-1].replace(f"{start}>", f'{start} class="{PREFIX}unrun">')
+        raise
 
 
 def visit_table_html(translator: HTML5Translator, node: AutogradTable) -> None:

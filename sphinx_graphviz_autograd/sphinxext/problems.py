@@ -53,6 +53,7 @@ class Subtype(StrEnum):
     STORE = "store", "A file of stored results cannot be read or written."
     LAYOUT = "layout", "A figure could not be laid out, or only in a coarser view."
     GRAPHVIZ = "graphviz", "Graphviz is not installed, or does not do what it should."
+    TARGET = "target", "The role `autograd-node` names a figure or a node that is not there."
     NOTEBOOK = "notebook", "A variable exists only in the notebook's kernel."
 
 

@@ -14,6 +14,7 @@ from sphinx_graphviz_autograd.codec import to_json
 from sphinx_graphviz_autograd.drawing import layout
 from sphinx_graphviz_autograd.errors import GraphvizNotFoundError
 from sphinx_graphviz_autograd.execution.session import SessionResult
+from sphinx_graphviz_autograd.model import Graph
 from sphinx_graphviz_autograd.sphinxext import config, figures, outcomes, pictures
 from sphinx_graphviz_autograd.sphinxext.files import write
 from sphinx_graphviz_autograd.sphinxext.layouts import Layouts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.drawing.layout import Engine
     from sphinx_graphviz_autograd.sphinxext.figures import Medium
     from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
-    from sphinx_graphviz_autograd.sphinxext.pages import Block
+    from sphinx_graphviz_autograd.sphinxext.pages import Block, Mention
     from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
     from sphinx_graphviz_autograd.sphinxext.sessions import Run
 
@@ -82,6 +83,18 @@ class Page:
         lines = figures.line_ids(members, self._config)
         return Wanted(found[0], figures.view_of(block.options, self._config), words, block.at, lines)
 
+    def unrun(self, number: int) -> list[int]:
+        """Return the lines of a block that did not run, as far as the graphs of its session tell."""
+        numbers = self._sessions.get(number, ())
+        results = [self.outcomes[one].result for one in numbers]
+        graphs = [figure.graph for result in results if result for figure in result.figures]
+        times: dict[int, int] = {}
+        for graph in graphs:
+            for line in graph.lines if isinstance(graph, Graph) else ():
+                if line.block == numbers.index(number):
+                    times[line.line] = max(line.times, times.get(line.line, 0))
+        return [line for line, often in sorted(times.items()) if not often]
+
     def all_wanted(self) -> Iterator[Wanted]:
         """Yield all figures of the page."""
         for number, block in enumerate(self.blocks):
@@ -110,9 +123,18 @@ class Site:
         """The names of the pages, in alphabetical order."""
         return sorted(pages(self._app.env).blocks)
 
+    @property
+    def mentioning(self) -> list[str]:
+        """The names of the pages that use the role `autograd-node`, in alphabetical order."""
+        return sorted(pages(self._app.env).mentions)
+
     def blocks(self, docname: str) -> list[Block]:
         """Return the blocks of a page."""
         return pages(self._app.env).blocks.get(docname, [])
+
+    def mentions(self, docname: str) -> list[Mention]:
+        """Return the uses of the role `autograd-node` of a page."""
+        return pages(self._app.env).mentions.get(docname, [])
 
     def runs(self, docname: str) -> list[Run]:
         """Return the sessions of a page."""
