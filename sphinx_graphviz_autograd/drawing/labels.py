@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
-from sphinx_graphviz_autograd.drawing.operations import sign
+from sphinx_graphviz_autograd.drawing.operations import forward_words
 from sphinx_graphviz_autograd.drawing.plain import plain
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
 
@@ -93,8 +93,7 @@ def operation(node: GradFn, view: View) -> str:
     """Return what a function is called: as PyTorch names its backward, or as the author's code names it."""
     if view.labels == "backward" or not node.forward:
         return short(node.name)
-    usual = sign(node.forward)
-    return f"{usual} {node.forward}" if usual else short(node.forward)
+    return short(forward_words(node.forward))
 
 
 def function_name(node: GradFn) -> str:

@@ -73,6 +73,8 @@ def test_functions_can_be_called_by_their_forward_names() -> None:
 
     assert lines(function("n1", "add"), forward)[0] == "|+ add"
     assert lines(function("n1", "cumsum"), forward)[0] == "|cumsum"
+    assert lines(function("n1", "native_layer_norm"), forward)[0] == "|layer_norm"
+    assert lines(function("n1", "rsub"), forward)[0] == "|− sub"  # noqa: RUF001 - the sign is meant
 
 
 def test_function_with_several_tensors_names_them_all() -> None:
