@@ -66,6 +66,6 @@ def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[
 def _button(does: str, name: str, icon: str, translate: Callable[[str], str]) -> str:
     said = xml_text(translate(name))
     return (
-        f'<button type="button" class="{PREFIX}{does}" aria-label="{said}" title="{said}">'
+        f'<button type="button" class="{PREFIX}{does}" title="{said}">'
         f'<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true"><path d="{icon}"/></svg></button>'
     )

@@ -1,14 +1,14 @@
-/* Figures of autograd graphs: the details of a node, what belongs together, backward step by step, and a closer look.
+/* Figures of autograd graphs: details of nodes, what belongs together, backward step by step, a closer look.
  *
  * What is told of a node is read from its row in the figure's table, what feeds what from the ids of the arrows, and all
- * words from the page, so that they come in its language. Nothing is fetched, nothing is stored, and without this file
- * the page is complete.
+ * words from the page. Nothing is fetched or stored, and the page is complete without this file.
  */
 (() => {
   "use strict";
 
   const P = "autograd-graph-";
   const PACE = 1600; // milliseconds for a step of backward
+  const GAP = 8; // pixels between a node and its card
   const PAUSE = "M5 3v10M11 3v10";
   const figures = [];
   const byId = new Map(); // nodes, by the ids of their boxes and rows
@@ -23,11 +23,6 @@
     if (name) element.className = P + name;
     element.append(...content);
     return element;
-  }
-
-  function named(button, words) {
-    button.setAttribute("aria-label", words);
-    button.title = words;
   }
 
   // ---- what is in a figure
@@ -59,8 +54,7 @@
     for (const element of all(svg, "edge")) {
       const [source, target] = element.id.slice(prefix.length).split("-").map((id) => figure.nodes.get(id));
       if (!source || !target) continue;
-      const carries = ["gradient", "output"].some((kind) => element.classList.contains(P + kind));
-      const edge = { element, source, target, carries };
+      const edge = { element, source, target };
       source.to.push(edge);
       target.from.push(edge);
     }
@@ -73,6 +67,7 @@
     return at < 0 ? "" : node.row.cells[at].textContent;
   }
 
+  const carrying = ({ element }) => element.matches(`.${P}gradient, .${P}output`);
   const title = (node) => node.row.cells[0].textContent;
   const short = (node) => node.row.querySelector("th b")?.textContent ?? title(node);
 
@@ -100,15 +95,11 @@
   function meant(part) {
     const line = part.closest('[id*="-line-"]');
     if (byLine.has(line?.id)) {
-      const marks = new Map();
-      for (const { figure, element } of byLine.get(line.id)) {
-        if (!marks.has(figure)) marks.set(figure, { main: [], made: [line] });
-        marks.get(figure).main.push(element);
-      }
-      return marks;
+      const main = byLine.get(line.id).map(({ element }) => element);
+      return new Map(byLine.get(line.id).map(({ figure }) => [figure, { main, made: [line] }]));
     }
     const row = part.closest(`.${P}legend > li`);
-    const figure = row && figures.find(({ root }) => root.contains(row));
+    const figure = figures.find(({ root }) => root.contains(row));
     if (figure) return new Map([[figure, ofKind(figure, row)]]);
     const node = nodeOf(part) ?? byId.get(part.closest("tr")?.id);
     return new Map(node ? [[node.figure, around(node)]] : []);
@@ -139,55 +130,47 @@
       const word = row.querySelector("strong");
       if (!word || !ofKind(figure, row).main.length) continue;
       word.tabIndex = 0;
-      word.setAttribute("role", "button");
-      word.setAttribute("aria-pressed", "false");
-      const pin = (on) => {
-        for (const other of figure.root.querySelectorAll(`.${P}legend [aria-pressed]`)) {
-          other.setAttribute("aria-pressed", String(on && other === word));
-        }
+      word.role = "button";
+      word.ariaPressed = false;
+      word.addEventListener("click", () => {
+        const on = word.ariaPressed !== "true";
+        for (const other of figure.root.querySelectorAll(`.${P}legend [aria-pressed]`)) other.ariaPressed = false;
+        word.ariaPressed = on;
         figure.pinned = on ? ofKind(figure, row) : undefined;
         paint(figure);
-      };
-      word.addEventListener("click", () => pin(word.getAttribute("aria-pressed") === "false"));
-      pressable(word);
+      });
     }
   }
 
   /** Let Enter and the space bar do what a click does. */
-  function pressable(element) {
-    element.addEventListener("keydown", (event) => {
-      if ((event.key !== "Enter" && event.key !== " ") || event.target !== element) return;
-      event.preventDefault();
-      element.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    });
+  function press(event) {
+    if (!["Enter", " "].includes(event.key) || !event.target.matches(`.${P}node, .${P}legend strong`)) return;
+    event.preventDefault();
+    event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   }
 
   // ---- the lines of code: one stop of the Tab key for each block, arrows from line to line
 
   function lines() {
-    const blocks = new Map();
-    for (const line of [...byLine.keys()].map((id) => document.getElementById(id))) {
-      const block = line.closest("pre") ?? line.parentElement;
-      if (!blocks.has(block)) blocks.set(block, []);
-      blocks.get(block).push(line);
-    }
-    for (const inside of blocks.values()) {
-      inside.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
-      inside.forEach((line, at) => {
-        line.tabIndex = at ? -1 : 0;
-        line.addEventListener("keydown", (event) => {
-          const to = inside[at + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
-          if (event.key === "Enter") choose(byLine.get(line.id)[0], true);
-          if (to) rove(inside, to);
-          if (to || event.key === "Enter") event.preventDefault();
-        });
+    const blocks = new Set([...byLine.keys()].map((id) => document.getElementById(id).closest("pre")));
+    for (const block of blocks) {
+      const inside = [...block.querySelectorAll('[id*="-line-"]')].filter(({ id }) => byLine.has(id));
+      inside[0].tabIndex = 0;
+      block.addEventListener("keydown", (event) => {
+        const at = inside.indexOf(event.target);
+        const to = inside[at + { ArrowDown: 1, ArrowUp: -1 }[event.key]];
+        if (at < 0 || !(to || event.key === "Enter")) return;
+        event.preventDefault();
+        if (to) rove(inside, to);
+        else choose(byLine.get(inside[at].id)[0], true);
       });
     }
   }
 
   function rove(elements, to) {
-    for (const element of elements) element.setAttribute("tabindex", element === to ? "0" : "-1");
-    to.focus();
+    for (const element of elements) element.tabIndex = element === to ? 0 : -1;
+    to.focus({ preventScroll: true });
+    to.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   // ---- nodes: one stop of the Tab key for each figure, arrows from box to box
@@ -195,24 +178,19 @@
   function boxes(figure) {
     const nodes = [...figure.nodes.values()];
     if (!nodes.length) return;
-    figure.svg.setAttribute("role", "group"); // in an image nothing could be operated
+    figure.boxes = nodes.map(({ element }) => element);
+    figure.svg.role = "group"; // in an image nothing could be operated
     nodes.forEach((node, at) => {
       const said = [title(node), cell(node, "Shape"), cell(node, "Made at")].filter(Boolean).join(", ");
-      const attributes = { role: "button", tabindex: at ? "-1" : "0", "aria-label": said, "aria-expanded": "false" };
-      for (const [name, value] of Object.entries(attributes)) node.element.setAttribute(name, value);
-      pressable(node.element);
+      Object.assign(node.element, { role: "button", tabIndex: at ? -1 : 0, ariaLabel: said, ariaExpanded: false });
     });
     figure.svg.addEventListener("keydown", (event) => {
       const node = nodeOf(event.target);
       const to = { Home: nodes[0], End: nodes.at(-1) }[event.key] ?? (node && beside(node, event.key));
       if (!to) return;
       event.preventDefault();
-      rove(nodes.map(({ element }) => element), to.element);
+      rove(figure.boxes, to.element);
       if (figure.card) choose(to);
-    });
-    figure.svg.addEventListener("focusin", (event) => {
-      const node = nodeOf(event.target);
-      for (const { element } of node ? nodes : []) element.setAttribute("tabindex", element === node.element ? "0" : "-1");
     });
   }
 
@@ -242,10 +220,8 @@
     figure.of = node;
     figure.chosen = around(node);
     figure.scroll.after(figure.card);
-    node.element.setAttribute("aria-expanded", "true");
-    node.element.setAttribute("aria-controls", figure.card.id);
-    if (focus) node.element.focus({ preventScroll: true });
-    node.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    node.element.ariaExpanded = true;
+    if (focus) rove(figure.boxes, node.element);
     place(figure);
     paint(figure);
   }
@@ -260,42 +236,40 @@
     const fed = [...new Set(node.from.map(({ source }) => source))].flatMap((source, at) => {
       const link = make("a", "", short(source));
       link.href = `#${source.row.id}`;
-      return at ? [", ", link] : [link];
+      return [at ? ", " : "", link];
     });
     if (fed.length) say(figure.tools.dataset.fed, fed);
     const button = make("button", "close", "×");
     button.type = "button";
-    named(button, figure.tools.dataset.close);
+    button.title = figure.tools.dataset.close;
     button.addEventListener("click", () => close(figure, true));
     const heading = make("p", "", ...node.row.cells[0].firstChild.cloneNode(true).childNodes);
     const made = make("div", "card", heading, button, list);
-    made.id = `${node.element.id}-card`;
-    made.setAttribute("role", "group");
-    made.setAttribute("aria-label", title(node));
+    made.role = "group";
+    made.ariaLabel = title(node);
     return made;
   }
 
   /** Put the card beside its node, else below or above it. */
-  function place({ card, of, picture }) {
+  function place({ card, of, picture, svg }) {
     const frame = (card.offsetParent ?? picture).getBoundingClientRect();
-    const box = of.element.getBoundingClientRect();
+    const [box, drawn] = [of.element, svg].map((element) => element.getBoundingClientRect());
     const { width, height } = card.getBoundingClientRect();
-    const gap = 8;
-    let left = clamp(box.left, frame.left, Math.max(frame.left, frame.right - width));
-    let { top } = box;
-    if (box.right + gap + width <= frame.right) left = box.right + gap;
-    else if (box.left - gap - width >= frame.left) left = box.left - gap - width;
-    else if (box.bottom + gap + height > innerHeight && box.top - gap - height > 0) top = box.top - gap - height;
-    else top = box.bottom + gap;
-    card.style.left = `${left - frame.left}px`;
-    card.style.top = `${top - frame.top}px`;
+    const right = Math.min(frame.right - width, Math.max(box.right, drawn.right) + GAP);
+    const left = Math.max(frame.left, Math.min(box.left, drawn.left) - GAP - width);
+    let [x, y] = [clamp(box.left, frame.left, Math.max(frame.left, frame.right - width)), box.top];
+    if (right >= box.right + GAP) x = right;
+    else if (left <= box.left - GAP - width) x = left;
+    else if (box.bottom + GAP + height > innerHeight && box.top - GAP - height > 0) y = box.top - GAP - height;
+    else y = box.bottom + GAP;
+    card.style.left = `${x - frame.left}px`;
+    card.style.top = `${y - frame.top}px`;
   }
 
   function close(figure, focus = false) {
     if (!figure.card) return false;
     if (focus || figure.card.contains(document.activeElement)) figure.of.element.focus({ preventScroll: true });
-    figure.of.element.setAttribute("aria-expanded", "false");
-    figure.of.element.removeAttribute("aria-controls");
+    figure.of.element.ariaExpanded = false;
     figure.card.remove();
     figure.card = figure.of = figure.chosen = undefined;
     paint(figure);
@@ -307,9 +281,8 @@
     const link = event.target.closest?.("a[href]");
     const inside = (figure) => figure.card?.contains(event.target) || figure.tools?.contains(event.target);
     for (const figure of figures) if (figure !== node?.figure && !inside(figure)) close(figure);
-    if (!node) {
-      for (const figure of figures) if (figure.picture.contains(event.target) && !inside(figure)) close(figure);
-    } else if (!link) {
+    if (!node) return;
+    if (!link) {
       if (node === node.figure.of) close(node.figure, true);
       else choose(node, true);
     } else if (!link.closest(`.${P}table`) || link.closest("th")) {
@@ -338,7 +311,7 @@
       clearInterval(timer);
       timer = on ? setInterval(() => go(at + 1, at + 2 < order.length), PACE) : 0;
       icon.setAttribute("d", on ? PAUSE : start);
-      named(play, on ? figure.tools.dataset.pause : name);
+      play.title = on ? figure.tools.dataset.pause : name;
     };
     const go = (to, on = false) => {
       if (on !== Boolean(timer)) running(on);
@@ -357,23 +330,23 @@
     const node = order[at];
     figure.step = node && stepMark(order.slice(0, at), node);
     figure.status.textContent = node ? sentence(figure.tools.dataset, node, at + 1, order.length) : "";
-    for (const edge of node?.from ?? []) if (edge.carries) carry(edge);
-    if (node) node.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    node?.from.filter(carrying).forEach(carry);
+    node?.element.scrollIntoView({ block: "nearest", inline: "nearest" });
     paint(figure);
   }
 
   function stepMark(before, node) {
-    const done = before.flatMap(({ element, from }) => [element, ...from.filter(({ carries }) => carries).map((edge) => edge.element)]);
-    const flow = node.from.filter(({ carries }) => carries).map(({ element }) => element);
+    const done = before.flatMap(({ element, from }) => [element, ...from.filter(carrying).map((edge) => edge.element)]);
+    const flow = node.from.filter(carrying).map(({ element }) => element);
     return { main: [node.element], near: done, flow, made: node.line ? [node.line] : [] };
   }
 
   function sentence(words, node, step, steps) {
-    const next = [...new Set(node.from.filter(({ carries }) => carries).map(({ source }) => short(source)))];
-    const first = !node.to.some(({ carries }) => carries);
+    const next = [...new Set(node.from.filter(carrying).map(({ source }) => short(source)))];
     const gradient = cell(node, "Gradient") || cell(node, "Shape") || "(?)";
     const values = { step, steps, node: short(node), gradient, next: next.join(", ") };
-    return words[first ? "first" : next.length ? "middle" : "last"].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+    const template = words[!node.to.some(carrying) ? "first" : next.length ? "middle" : "last"];
+    return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   }
 
   /** Write the shape of the gradient at the arrow that carries it, unless something stands there. */
@@ -397,7 +370,6 @@
     const size = (width) => {
       svg.style.width = width ? `${width}px` : "";
       svg.style.maxWidth = width ? "none" : "";
-      if (figure.card) place(figure);
     };
     const zoom = (factor, x, y) => {
       const before = svg.getBoundingClientRect();
@@ -408,7 +380,6 @@
       const after = svg.getBoundingClientRect();
       scroll.scrollLeft += after.left - x + ((x - before.left) * after.width) / before.width;
       scroll.scrollTop += after.top - y + ((y - before.top) * after.height) / before.height;
-      if (figure.card) place(figure);
     };
     const fit = () => {
       const [width, height] = [scroll.clientWidth / natural.width, scroll.clientHeight / natural.height];
@@ -450,14 +421,14 @@
     const dialog = make("dialog", "full-view");
     const button = one(tools, "full");
     const name = button.title;
-    dialog.setAttribute("aria-label", figure.scroll.getAttribute("aria-label"));
+    dialog.ariaLabel = figure.scroll.ariaLabel;
     button.addEventListener("click", () => {
       if (dialog.open) return dialog.close();
       picture.style.height = `${picture.offsetHeight}px`; // nothing moves behind the full view
       dialog.append(...picture.childNodes);
       root.append(dialog);
       dialog.showModal();
-      named(button, tools.dataset.close);
+      button.title = tools.dataset.close;
       button.focus();
       fit();
     });
@@ -465,7 +436,7 @@
       picture.append(...dialog.childNodes);
       dialog.remove();
       picture.style.height = "";
-      named(button, name);
+      button.title = name;
       fit();
       button.focus();
     });
@@ -489,6 +460,7 @@
     document.addEventListener("focusout", (event) => event.relatedTarget || hover({ target: document.body }));
     document.addEventListener("pointerleave", () => hover({ target: document.body }));
     document.addEventListener("click", click);
+    document.addEventListener("keydown", press);
     const target = byId.get(location.hash.slice(1));
     if (target && target.element.id === location.hash.slice(1)) choose(target);
   }
