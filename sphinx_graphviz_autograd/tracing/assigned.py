@@ -28,9 +28,9 @@ _LARGEST_NOTED = 8
 """Items of a nest named at each assignment. Longer ones are named at the end, as that is done once."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Name:
-    """A name, ordered by how good it is: first by kind, then by time."""
+    """A name, and how good it is."""
 
     kind: int
     """`GLOBAL`, `LOCAL` or `PASSING`."""
@@ -38,6 +38,11 @@ class Name:
     """When it was given; smaller is earlier."""
     text: str
     """The name as the author wrote it."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What names are sorted by: better kinds first, then earlier ones."""
+        return self.kind, self.time
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -78,7 +78,7 @@ class ModuleCalls:
         Its tensors get a name, or at least a hint of what held them.
         """
         known = assigned.known(module)
-        name = min(known.names.values(), default=None) if known is not None else None
+        name = min(known.names.values(), key=lambda name: name.rank, default=None) if known is not None else None
         for path, inner in submodules(module, name.text if name is not None else ""):
             called = self.find(inner)
             if called is not None and not called.parameters:

@@ -92,15 +92,17 @@ class Names:
                 )
 
     def _tensors_of(self, module: torch.nn.Module, text: str) -> Iterator[tuple[str, torch.Tensor]]:
-        """Yield parameters, buffers and other tensors that a module and those in it hold."""
-        for path, inner in submodules(module, text):
+        """Yield parameters and buffers of a module and those in it, then the other tensors that the author's hold."""
+        inside = list(submodules(module, text))
+        for path, inner in inside:
             self._alive.append(inner)
             self._modules.setdefault(id(inner), path)
-            for key, tensor in own_tensors(inner):
-                yield join(path, key), tensor
-            for key, held in _stored(inner).items():
-                if key not in _MODULE_TABLES and isinstance(held, torch.Tensor | list | tuple | dict):
-                    yield from self._plainly_held(held, f"{path}.{key}")
+            yield from ((join(path, key), tensor) for key, tensor in own_tensors(inner))
+        for path, inner in inside:
+            if not type(inner).__module__.startswith("torch."):
+                for key, held in _stored(inner).items():
+                    if key not in _MODULE_TABLES and isinstance(held, torch.Tensor | list | tuple | dict):
+                        yield from self._plainly_held(held, f"{path}.{key}")
 
     def _plainly_held(self, held: object, text: str) -> Iterator[tuple[str, torch.Tensor]]:
         """Yield tensors of an attribute of a module that is no parameter: modules in plain lists are found here."""
@@ -142,7 +144,7 @@ class Names:
         for (node, output), names in self._outputs.items():
             at = index.get(node)
             if at is not None:
-                found[at, output] = (*found.get((at, output), ()), *sorted(names))
+                found[at, output] = (*found.get((at, output), ()), *sorted(names, key=_goodness))
         known: dict[int, tuple[str, ...]] = {}  # by the tuples' ids: most nodes have one name, and share it with others
         return {
             key: known.get(id(names)) or known.setdefault(id(names), _by_kind(names)) for key, names in found.items()
@@ -157,6 +159,10 @@ def _recorded(known: Known) -> list[Name]:
     return list(known.names.values()) or ([known.held_as] if known.held_as is not None else [])
 
 
+def _goodness(name: Name) -> tuple[int, int]:
+    return name.rank
+
+
 def _by_kind(names: tuple[Name, ...]) -> tuple[str, ...]:
     """Return each name once, better kinds first, else as they come."""
     return tuple(dict.fromkeys(name.text for name in sorted(names, key=lambda name: name.kind) if name.text != "_"))
@@ -164,7 +170,7 @@ def _by_kind(names: tuple[Name, ...]) -> tuple[str, ...]:
 
 def texts(names: list[Name]) -> tuple[str, ...]:
     """Return each name once, the best first; `_` is no name."""
-    return tuple(dict.fromkeys(name.text for name in sorted(names) if name.text != "_"))
+    return tuple(dict.fromkeys(name.text for name in sorted(names, key=_goodness) if name.text != "_"))
 
 
 def _stored(value: object) -> dict[str, object]:
