@@ -107,8 +107,8 @@ def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
         places[node.id] = len(inside)
         work, roles = ran.roles[ran.tokens[at]]
         fed = (
-            (role, len(inside) - places.get(source, 0)) if calls.get(source) == call else role[:2]
-            for role, source in zip(roles, ran.sources[at], strict=True)
+            (role, len(inside) - places.get(edge.source, 0)) if calls.get(edge.source) == call else role[:2]
+            for role, edge in zip(roles, ran.inputs[at], strict=True)
         )
         inside.append((work, tuple(fed)))
     return {call: digest(tuple(inside)) for call, inside in parts.items()}

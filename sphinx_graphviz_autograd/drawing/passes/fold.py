@@ -20,13 +20,12 @@ from sphinx_graphviz_autograd.drawing.passes.contract import (
 )
 from sphinx_graphviz_autograd.drawing.passes.modules import common_call, shared_calls
 from sphinx_graphviz_autograd.drawing.passes.repeats import FEWEST, repeats
-from sphinx_graphviz_autograd.drawing.passes.structure import digest, pattern, sequence
+from sphinx_graphviz_autograd.drawing.passes.roles import roles
+from sphinx_graphviz_autograd.drawing.passes.structure import digest, sequence
 from sphinx_graphviz_autograd.drawing.passes.varies import varies
 from sphinx_graphviz_autograd.model import GradFn, Group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sphinx_graphviz_autograd.drawing.passes.repeats import Repeat
     from sphinx_graphviz_autograd.drawing.passes.structure import Function, Sequence
     from sphinx_graphviz_autograd.drawing.passes.view import View
@@ -95,47 +94,17 @@ def _folds(ran: Sequence, found: list[Repeat], graph: Graph) -> list[_Fold]:
         one = _steps(ran, repeat, graph, free=steps[-1].stop if steps else 0)
         if one.times >= FEWEST:
             steps.append(one)
-    outside = _outside(ran, steps, graph)
+    told = roles(ran, [range(one.start, one.stop) for one in steps], graph)
     folds = []
     for one in steps:
         inner = range(one.start + one.period, one.stop - one.period, one.period)
         at = inner.start
-        for _, same in groupby(_role(ran, range(start, start + one.period), outside) for start in inner):
+        for _, same in groupby([told.get(at) for at in range(start, start + one.period)] for start in inner):
             times = sum(1 for _ in same)
             if times > 1:
                 folds.append(_Fold(at, one.period, times))
             at += times * one.period
     return folds
-
-
-def _outside(ran: Sequence, steps: list[_Fold], graph: Graph) -> dict[str, list[str]]:
-    """Return for each node that a repetition uses or makes the nodes outside the repetition that it feeds."""
-    run: dict[str, int] = {}
-    used: dict[str, int] = {}
-    for which, one in enumerate(steps):
-        for at in range(one.start, one.stop):
-            run[ran.functions[at].id] = which
-            used.update((source, which) for source in ran.sources[at] if source not in ran.position)
-    outside: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        source = run.get(edge.source, used.get(edge.source))
-        if source is not None and run.get(edge.target) != source:
-            outside.setdefault(edge.source, []).append(edge.target)
-    return {node: sorted(set(targets)) for node, targets in outside.items()}
-
-
-def _role(ran: Sequence, step: range, outside: Mapping[str, list[str]]) -> list[object]:
-    """Return what must be equal for steps to be one box, beside what makes them alike: names, and what they feed."""
-    role: list[object] = []
-    for at in step:
-        node = ran.functions[at]
-        if isinstance(node, GradFn) and any(node.names):
-            role.append(tuple(map(pattern, node.names)))
-        if node.id in outside:
-            role.append((at - step.start, outside[node.id]))
-        tensors = (source for source in ran.sources[at] if source not in ran.position)
-        role.extend((at - step.start, outside[source]) for source in tensors if source in outside)
-    return role
 
 
 def _steps(ran: Sequence, repeat: Repeat, graph: Graph, *, free: int) -> _Fold:
@@ -183,9 +152,8 @@ def _restarts(before: Function, after: Function) -> bool:
 
 def _arrows_across(ran: Sequence, at: int, period: int) -> int:
     """Return how many tensors made before a position are used in the step that starts there."""
-    return len(
-        {source for user in range(at, at + period) for source in ran.sources[user] if ran.position.get(source, at) < at}
-    )
+    fed = (edge.source for inputs in ran.inputs[at : at + period] for edge in inputs)
+    return len({source for source in fed if ran.position.get(source, at) < at})
 
 
 def _group(one: _Fold, ran: Sequence, graph: Graph, nodes: list[Node], view: View) -> Group:

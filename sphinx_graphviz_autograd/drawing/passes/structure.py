@@ -41,8 +41,8 @@ class Sequence:
     """For each function a number; alike functions have the same."""
     offsets: list[list[int | None]] = field(default_factory=list)
     """For each input of a function how far back it was made, or, for a tensor that no function made, last used."""
-    sources: list[list[str]] = field(default_factory=list)
-    """For each input of a function the id of the node that feeds it."""
+    inputs: list[list[Edge]] = field(default_factory=list)
+    """For each function the arrows that enter it."""
     roles: list[tuple[Hashable, tuple[Fed, ...]]] = field(default_factory=list)
     """For each token what makes functions alike: what they do, and what feeds which of their inputs."""
 
@@ -69,8 +69,8 @@ class Sequence:
         before, after = self.offsets[one], self.offsets[other]
         if before == after:
             return True
-        same = zip(before, after, self.sources[one], self.sources[other], strict=True)
-        return all(back == back_too or source == source_too for back, back_too, source, source_too in same)
+        same = zip(before, after, self.inputs[one], self.inputs[other], strict=True)
+        return all(back == back_too or edge.source == edge_too.source for back, back_too, edge, edge_too in same)
 
 
 def sequence(graph: Graph) -> Sequence:
@@ -80,37 +80,34 @@ def sequence(graph: Graph) -> Sequence:
     functions.reverse()
     functions.sort(key=_sequence)
     position = {node.id: at for at, node in enumerate(functions)}
-    inputs: list[list[Edge]] = [[] for _ in functions]
+    found = Sequence(functions, position, inputs=[[] for _ in functions])
     for edge in graph.edges:
-        at = position.get(edge.target)
-        if at is not None:
-            inputs[at].append(edge)
-    found = Sequence(functions, position)
+        if (into := position.get(edge.target)) is not None:
+            found.inputs[into].append(edge)
     numbers: dict[tuple[Hashable, tuple[Fed, ...]], int] = {}
     tensors: dict[str, Hashable] = {}
     used: dict[str, int] = {}
-    for at, node in enumerate(functions):
+    for at, (node, edges) in enumerate(zip(functions, found.inputs, strict=True)):
         fed: list[Fed] = []
         offsets: list[int | None] = []
-        for edge in inputs[at]:
+        for edge in edges:
             source = edge.source
             made = position.get(source)
-            tensor = None
-            if made is None:
-                tensor = tensors.get(source)
-                if tensor is None:
-                    tensor = tensors[source] = _describe_tensor(graph.by_id[source])
-                made = used.get(source)
-                used[source] = at
-            fed.append((edge.kind, edge.slot, edge.output, tensor))
-            offsets.append(None if made is None else at - made)
+            if made is not None:
+                fed.append((edge.kind, edge.slot, edge.output, None))
+                offsets.append(at - made)
+                continue
+            if source not in tensors:
+                tensors[source] = _describe_tensor(graph.by_id[source])
+            fed.append((edge.kind, edge.slot, edge.output, tensors[source]))
+            offsets.append(at - used[source] if source in used else None)
+            used[source] = at
         role = (describe(node, graph), tuple(fed))
         token = numbers.setdefault(role, len(numbers))
         if token == len(found.roles):
             found.roles.append(role)
         found.tokens.append(token)
         found.offsets.append(offsets)
-        found.sources.append([edge.source for edge in inputs[at]])
     return found
 
 

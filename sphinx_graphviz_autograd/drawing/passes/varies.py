@@ -49,9 +49,9 @@ def _of_modules(ran: Sequence, first: int, last: int, graph: Graph) -> Iterator[
 
 
 def _of_tensors(ran: Sequence, first: int, last: int, graph: Graph) -> Iterator[str]:
-    for one, other in zip(ran.sources[first], ran.sources[last], strict=True):
-        before, after = graph.by_id[one], graph.by_id[other]
-        if one == other or not isinstance(before, Leaf | Data) or not isinstance(after, Leaf | Data):
+    for one, other in zip(ran.inputs[first], ran.inputs[last], strict=True):
+        before, after = graph.by_id[one.source], graph.by_id[other.source]
+        if before is after or not isinstance(before, Leaf | Data) or not isinstance(after, Leaf | Data):
             continue
         if before.names and after.names:
             yield _from_to(before.names[0], after.names[0])
