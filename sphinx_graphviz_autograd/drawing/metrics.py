@@ -7,7 +7,7 @@ measured here are the same everywhere: those of Helvetica, which Arial and Liber
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 _REGULAR = (
     "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 "
@@ -28,6 +28,7 @@ _WIDTHS = {
 """Thousandths of the type size, for the printable characters of ASCII."""
 
 
+@lru_cache(maxsize=4096)
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width of a line of text in points, set in Helvetica of this size.
 

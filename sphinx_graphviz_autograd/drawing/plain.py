@@ -12,7 +12,7 @@ _REPLACED: Final = dict.fromkeys(
 
 def plain(text: str) -> str:
     """Return the text on one line, with `\ufffd` for control characters and others that XML cannot hold."""
-    return text.translate(_REPLACED)
+    return text if text.isprintable() else text.translate(_REPLACED)
 
 
 def xml_text(text: str) -> str:
