@@ -175,11 +175,15 @@ def _compiled(running: _Running, snippet: Snippet, name: str) -> list[CodeType]:
 
 def _execute(running: _Running, codes: list[CodeType]) -> BaseException | None:
     """Run a block; return the exception that it raised."""
+    process = os.getpid()
     try:
         exec(codes[0], running.namespace)  # noqa: S102  # what this is for
         running.last.extend(eval(code, running.namespace) for code in codes[1:])  # noqa: S307  # likewise
     except BaseException as error:  # noqa: BLE001  # the author's code may raise anything
         return error
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # a fork that the author's code has made, and let run on into ours
     return None
 
 

@@ -140,6 +140,7 @@ class Host:
         task.deadline = float("inf")
         if self.once:
             ask_where(self._process.pid, self._errors)
+            self._hang_up()
             self.kill()
         else:
             self.order(Kill(number))
@@ -150,22 +151,28 @@ class Host:
 
     def close(self) -> tuple[int, str]:
         """End the process and all below it; return its exit status and what it wrote to its standard error."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
         if self.tasks:  # else there is nothing below it that it would have to end itself
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(1)
+            self._hang_up()
         self.kill()
         code = self._process.wait()
         if self._thread is not None:
             self._thread.join()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was still to be sent
+                    pipe.close()
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")
         self._errors.close()
         return code, words
+
+    def _hang_up(self) -> None:
+        """Let the process end what is below it, and itself; wait a little for it."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
 
     def _read(self, heard: queue.SimpleQueue[tuple[Host, bytes | None]]) -> None:
         if self._process.stdout is not None:

@@ -50,9 +50,11 @@ def capture_output(spools: Spools) -> None:
 
 
 def flush_output() -> None:
-    """Have what C code has printed come to the spools, which until now has waited in a buffer of the C library."""
+    """Have what C code has printed come to the spools, and make the streams ready for another block."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        vars(stream).pop("write", None)
     if sys.platform != "win32":
-        ctypes.CDLL(None).fflush(None)
+        ctypes.CDLL(None).fflush(None)  # until now it has waited in a buffer of the C library
 
 
 def printed(spools: Spools, folders: Folders) -> tuple[tuple[Text, ...], bool]:
@@ -148,6 +150,8 @@ class _Stream(io.TextIOBase):
     def write(self, text: str, /) -> int:
         if self._spools.room:
             self.buffer.write(text.encode(self.encoding, self.errors))
+        else:
+            self.write = len  # type: ignore[method-assign, assignment]  # is no call that a trace function would see
         return len(text)
 
 

@@ -42,11 +42,12 @@ def _run_once(channel: IO[bytes]) -> None:
     if not line:
         return
     order = read_order(line)
+    die_with_parent(yes=False)  # the thread sees the parent's end as well, and takes the children along
     spools = Spools()
     threading.Thread(target=_watch_orders, args=(orders, spools), daemon=True).start()
     leave = os._exit
+    adopt_orphans()
     if isinstance(order, Run):
-        adopt_orphans()
         run_alone(order.number, order.session, spools, dump, channel)
         kill_orphans()
     leave(0)
@@ -63,6 +64,7 @@ def _watch_orders(orders: IO[bytes], spools: Spools) -> None:
     threading.Thread(target=read, daemon=True).start()
     while not ended.wait(TICK):
         spools.trim()
+    kill_orphans()
     kill_group(os.getpid())
 
 

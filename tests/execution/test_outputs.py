@@ -75,8 +75,8 @@ def test_a_fork_prints_too(bench: Workbench) -> None:
     )
 
 
-@pytest.mark.parametrize("code", ["for i in range(1_000_000): print(i)", "import os\nos.system('seq 0 999999')"])
-def test_a_million_lines_do_no_harm(bench: Workbench, code: str) -> None:
+@pytest.mark.parametrize("code", ["for i in range(300_000): print(i)", "import os\nos.system('seq 0 999999')"])
+def test_very_many_lines_do_no_harm(bench: Workbench, code: str) -> None:
     """The beginning is kept, whole lines of it, and that there was more is said."""
     result = bench.run(code, "print('on')")
 
