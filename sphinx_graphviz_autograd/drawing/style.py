@@ -95,7 +95,7 @@ LOOKS: Final = (
         "An operation recorded while gradients were computed, so that they can be differentiated again.",
         Colours("#fbeff6", "#a8497f", "#4a1535"),
         Colours("#331d2b", "#dd84b6", "#fbe3f0"),
-        shape="octagon",
+        style="diagonals,filled",
     ),
     Look(
         "leaf",
