@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.drawing.frames import Frame
     from sphinx_graphviz_autograd.drawing.labels import Label
-    from sphinx_graphviz_autograd.drawing.passes import View
+    from sphinx_graphviz_autograd.drawing.passes.view import View
     from sphinx_graphviz_autograd.model import Edge, Graph, Node, Place
 
 LINE = 17.0

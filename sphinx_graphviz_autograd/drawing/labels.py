@@ -12,7 +12,7 @@ from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Re
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sphinx_graphviz_autograd.drawing.passes import View
+    from sphinx_graphviz_autograd.drawing.passes.view import View
     from sphinx_graphviz_autograd.model import Edge, Gradient, Graph, Node, Place, TensorMeta
 
 _LONGEST: Final = 42

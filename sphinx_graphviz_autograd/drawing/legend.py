@@ -11,7 +11,7 @@ from sphinx_graphviz_autograd.drawing.labels import kind, label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sphinx_graphviz_autograd.drawing.passes import View
+    from sphinx_graphviz_autograd.drawing.passes.view import View
     from sphinx_graphviz_autograd.model import Graph, Node, Place
 
 _LISTED: Final = frozenset({"output", "leaf", "saved-tensor", "data", "module", "fold", "cap"})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from sphinx_graphviz_autograd.drawing.backward import backward_order
 from sphinx_graphviz_autograd.drawing.described import page
 from sphinx_graphviz_autograd.drawing.labels import function_name, kind, label, shape_words
-from sphinx_graphviz_autograd.drawing.passes import View
+from sphinx_graphviz_autograd.drawing.passes.view import View
 from sphinx_graphviz_autograd.drawing.plain import xml_text
 from sphinx_graphviz_autograd.drawing.style import BY_KIND, PREFIX
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor

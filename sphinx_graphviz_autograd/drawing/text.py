@@ -12,7 +12,7 @@ from sphinx_graphviz_autograd.model import GradFn, Leaf
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sphinx_graphviz_autograd.drawing.passes import View
+    from sphinx_graphviz_autograd.drawing.passes.view import View
     from sphinx_graphviz_autograd.model import Graph, Node, Place
 
 

@@ -109,17 +109,17 @@ def coarser(view: View) -> Iterator[View]:
 def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
     """Return what says in words where a line is, for a figure of block `own` of a session.
 
-    Lines are counted as the shown code counts them. The block is said if it is another one.
+    Lines are counted as the shown code counts them. A line of an earlier block is said to be above: blocks have no
+    numbers that a reader could see.
     """
-    several = sum(bool(block.code.strip()) for block in blocks) > 1
 
     def words(place: Place) -> str:
         again = f", iteration {place.iteration}" if place.iteration > 1 else ""
         if place.file or not 0 <= place.block < len(blocks):
             return f"{place.file} line {place.line}{again}".lstrip()
         line = place.line + (blocks[place.block].options.lineno_start or 1) - 1
-        block = f"block {place.block + 1}, " if several and place.block != own else ""
-        return f"{block}line {line}{again}"
+        above = " above" if place.block != own and blocks[own].code.strip() else ""
+        return f"line {line}{above}{again}"
 
     return words
 
