@@ -26,6 +26,9 @@ Format: TypeAlias = Literal["svg", "png", "pdf"]
 _FIXED_FONT: Final = re.compile(r'\bfontname="?monospace"?')
 """The font of torchviz's drawings, by a name of which `graphviz-pure` has no measures."""
 
+_HARMLESS: Final = re.compile("no value for width of non-ASCII character|no hard-coded metrics")
+"""What `graphviz-pure` says of letters that it cannot measure; boxes have their sizes from us."""
+
 _NAMES: Final[tuple[EngineName, ...]] = ("graphviz-pure", "dot")
 
 
@@ -130,7 +133,8 @@ def _run(dot: str, engine: Engine, format_: Format, timeout: float) -> bytes:
     except OSError as error:
         raise LayoutFailedError(engine.name, -1, str(error)) from error
     if done.returncode:
-        message = " ".join(done.stderr.decode(errors="replace").split())
+        said = done.stderr.decode(errors="replace").splitlines()
+        message = " ".join(line.strip() for line in said if not _HARMLESS.search(line))
         raise LayoutFailedError(engine.name, done.returncode, message[:500])
     return _CREATED.sub(_epoch, done.stdout) if format_ == "pdf" else done.stdout
 

@@ -78,6 +78,14 @@ def test_failure_is_told_with_what_graphviz_said() -> None:
         lay_out("digraph { a ->", engine("graphviz-pure"), "svg", 30)
 
 
+def test_failure_does_not_tell_of_what_is_harmless() -> None:
+    """That letters cannot be measured is no cause."""
+    with pytest.raises(LayoutFailedError) as caught:
+        lay_out("digraph { a [label=<é>] a ->", engine("graphviz-pure"), "svg", 30)
+
+    assert "non-ASCII" not in str(caught.value)
+
+
 def test_frames_that_make_an_engine_fail_are_left_out(script: Callable[[str], Engine]) -> None:
     """If it fails on a graph with frames, it is tried without, and the picture says so."""
     fails = script("text=$(cat); case $text in *cluster*) echo overlap >&2; exit 1;; esac; echo '<svg/>'")
