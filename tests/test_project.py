@@ -103,7 +103,10 @@ def test_readme_commands_are_those_of_ci() -> None:
 
 
 def test_readme_shows_what_its_example_draws() -> None:
-    """The picture of the README is, byte for byte, what the package makes today of the example below it."""
+    """The picture of the README is, byte for byte, what the package makes today of the example below it.
+
+    If it is meant to be another one: `python -m tests.overview`.
+    """
     overview = pytest.importorskip("tests.overview", reason="needs PyTorch", exc_type=ImportError)
 
     assert textwrap.indent(overview.CODE, "   ") in read("README.md")
