@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.model import CutKind, Place, TensorMeta
     from sphinx_graphviz_autograd.tracing.source import Statement, Target
 
-GLOBAL, LOCAL, PASSING = range(3)
-"""How good a name is: of a block, of a function in it, of a loop."""
+GLOBAL, LOCAL, POOR = range(3)
+"""How good a name is: of a block, of a function in it, or one to be told only if there is no other, as of a loop."""
 
 _LARGEST_NOTED = 8
 """Items of a nest named at each assignment. Longer ones are named at the end, as that is done once."""
@@ -33,7 +33,7 @@ class Name:
     """A name, and how good it is."""
 
     kind: int
-    """`GLOBAL`, `LOCAL` or `PASSING`."""
+    """`GLOBAL`, `LOCAL` or `POOR`."""
     time: int
     """When it was given; smaller is earlier."""
     text: str
@@ -117,7 +117,8 @@ class Assigned:
             elif is_global:
                 self.times[text] = self._clock
                 (self.passing.add if target.passing else self.passing.discard)(text)
-            kind = PASSING if target.passing else GLOBAL if is_global else LOCAL
+            is_poor = target.passing or target.variable == "self"
+            kind = POOR if is_poor else GLOBAL if is_global else LOCAL
             self._note_value(value, text, kind, statement)
 
     def _note_value(self, value: object, text: str, kind: int, statement: Statement) -> None:

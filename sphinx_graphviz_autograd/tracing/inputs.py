@@ -118,13 +118,8 @@ class Inputs(TorchFunctionMode):
         origins = lost or _origins(arguments)
         sources = tuple(item for item in self._known_in(arguments) if item is not None)
         cut = _CUTS.get(name) or _READ_OUT.get(name) or ("" if torch.is_grad_enabled() else "no_grad")
-        if name in _READ_OUT and origins and not isinstance(result, int):
-            read_out = _ReadOut(result)
-            self._read_out[id(result)] = read_out
-            read_out.known.meta = next(tensor_meta(tensor) for tensor in _tensors(arguments))
-            self._cut(read_out.known, cut, origins)
-            if len(self._read_out) > _MOST_READ_OUT:
-                del self._read_out[next(iter(self._read_out))]
+        if name in _READ_OUT and not isinstance(result, int):
+            self._remember(result, arguments, sources, (cut, origins))
         given = {id(tensor) for tensor in _tensors(arguments)}
         for tensor in _tensors((result,)):
             if not tensor.requires_grad and (id(tensor) not in given or lost):
@@ -132,6 +127,23 @@ class Inputs(TorchFunctionMode):
                 known.sources = sources
                 if cut and origins:
                     self._cut(known, cut, origins)
+
+    def _remember(
+        self,
+        result: object,
+        arguments: tuple[object, ...],
+        sources: tuple[Known, ...],
+        cut: tuple[CutKind, tuple[Origin, ...]],
+    ) -> None:
+        """Remember a number or an array that was read from a tensor."""
+        read_out = _ReadOut(result)
+        self._read_out[id(result)] = read_out
+        read_out.known.meta = next(tensor_meta(tensor) for tensor in _tensors(arguments))
+        read_out.known.sources = sources
+        if cut[1]:
+            self._cut(read_out.known, *cut)
+        if len(self._read_out) > _MOST_READ_OUT:
+            del self._read_out[next(iter(self._read_out))]
 
     def _cut(self, known: Known, cut: CutKind, origins: tuple[Origin, ...]) -> None:
         known.cut = cut

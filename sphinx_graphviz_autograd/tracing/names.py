@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 import torch
 
-from sphinx_graphviz_autograd.tracing.assigned import GLOBAL, PASSING, Name
+from sphinx_graphviz_autograd.tracing.assigned import GLOBAL, POOR, Name
 from sphinx_graphviz_autograd.tracing.modules import join, own_tensors, submodules
 from sphinx_graphviz_autograd.tracing.nests import is_nest, items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from torch.autograd.graph import Node
 
@@ -48,11 +48,11 @@ class Names:
     def _rank(self, variable: str, position: int) -> tuple[int, int]:
         """Return kind and time of the names that begin with a variable."""
         if variable.startswith("_"):
-            return PASSING, position
+            return POOR, position
         if self._recorder is None:
             return GLOBAL, position
         assigned = self._recorder.assigned
-        return PASSING if variable in assigned.passing else GLOBAL, assigned.times.get(variable, position)
+        return POOR if variable in assigned.passing else GLOBAL, assigned.times.get(variable, position)
 
     def _look_at(self, value: object, text: str, rank: tuple[int, int]) -> None:
         for name, tensor in self._tensors_in(value, text):
@@ -122,12 +122,12 @@ class Names:
         recorded = list(known.names.values()) if known is not None else []
         if not names and not recorded and known is not None and known.held_as is not None:
             recorded = [known.held_as]
-        return texts(names + recorded)
+        return _texts(sorted([*names, *recorded], key=_rank))
 
     def of_known(self, known: Known) -> tuple[str, ...]:
         """Return the names of a tensor that may be gone."""
         tensor = known.reference()
-        return self.of_tensor(tensor) if isinstance(tensor, torch.Tensor) else texts(_recorded(known))
+        return self.of_tensor(tensor) if isinstance(tensor, torch.Tensor) else _texts(_recorded(known))
 
     def known(self, tensor: torch.Tensor) -> Known | None:
         """Return what was recorded of a tensor that no function made."""
@@ -144,11 +144,9 @@ class Names:
         for (node, output), names in self._outputs.items():
             at = index.get(node)
             if at is not None:
-                found[at, output] = (*found.get((at, output), ()), *sorted(names, key=_goodness))
+                found[at, output] = (*found.get((at, output), ()), *sorted(names, key=_rank))
         known: dict[int, tuple[str, ...]] = {}  # by the tuples' ids: most nodes have one name, and share it with others
-        return {
-            key: known.get(id(names)) or known.setdefault(id(names), _by_kind(names)) for key, names in found.items()
-        }
+        return {key: known.get(id(names)) or known.setdefault(id(names), _texts(names)) for key, names in found.items()}
 
     def of_module(self, module: torch.nn.Module) -> str:
         """Return the path of a module; empty if no name reaches it."""
@@ -159,18 +157,15 @@ def _recorded(known: Known) -> list[Name]:
     return list(known.names.values()) or ([known.held_as] if known.held_as is not None else [])
 
 
-def _goodness(name: Name) -> tuple[int, int]:
+def _rank(name: Name) -> tuple[int, int]:
     return name.rank
 
 
-def _by_kind(names: tuple[Name, ...]) -> tuple[str, ...]:
-    """Return each name once, better kinds first, else as they come."""
-    return tuple(dict.fromkeys(name.text for name in sorted(names, key=lambda name: name.kind) if name.text != "_"))
-
-
-def texts(names: list[Name]) -> tuple[str, ...]:
-    """Return each name once, the best first; `_` is no name."""
-    return tuple(dict.fromkeys(name.text for name in sorted(names, key=_goodness) if name.text != "_"))
+def _texts(names: Iterable[Name]) -> tuple[str, ...]:
+    """Return each name once, better kinds first, else as they come; poor names if there are no others; `_` is none."""
+    by_kind = sorted(names, key=lambda name: name.kind)
+    best = [name for name in by_kind if name.kind != POOR] or by_kind
+    return tuple(dict.fromkeys(name.text for name in best if name.text != "_"))
 
 
 def _stored(value: object) -> dict[str, object]:

@@ -6,6 +6,7 @@ nodes it made. Nothing is added to the graph, and the forward pass runs as it wo
 
 from __future__ import annotations
 
+import linecache
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
@@ -126,7 +127,7 @@ class Recorder:
         path = PurePath(code.co_filename)
         if not self.folder or not path.is_relative_to(self.folder):
             return None
-        return Place(-1, code.co_firstlineno, file=path.relative_to(self.folder).as_posix())
+        return Place(-1, _line_of_def(code), file=path.relative_to(self.folder).as_posix())
 
     def _place(self, mark: int) -> Place | None:
         if mark == NOTHING:
@@ -186,3 +187,13 @@ class Recorder:
             self._running.pop()
             self.lines.mark(self._running[-1].mark if self._running else NOTHING)
         return self._trace_line
+
+
+def _line_of_def(code: CodeType) -> int:
+    """Return the line of `def` of a function in a file, before which its decorators stand."""
+    line = code.co_firstlineno
+    while text := linecache.getline(code.co_filename, line):
+        if text.lstrip().startswith(("def ", "async def ")):
+            return line
+        line += 1
+    return code.co_firstlineno

@@ -57,8 +57,12 @@ def saved_tensors(node: Node, kind: Kind) -> Iterator[Saved]:
         yield from _of_custom_function(node)
         return
     for name in kind.tensors:
-        raw = cast("Raw | tuple[Raw, ...]", read(node, f"_raw{name}"))
         attribute = name.removeprefix("_saved_")
+        try:
+            raw = cast("Raw | tuple[Raw, ...]", read(node, f"_raw{name}"))
+        except RuntimeError:  # a tuple that was released; how many there were is not told any more
+            yield Saved(attribute, "freed")
+            continue
         if isinstance(raw, tuple):
             yield from _of_tuple(node, name, raw)
         elif raw.unpack_hook is not None:

@@ -121,6 +121,8 @@ def _extent(node: Syntax) -> tuple[int, int, int]:
         first, last = node.pattern.lineno, node.body[-1].end_lineno or node.pattern.lineno
     else:
         first, last = node.lineno, node.end_lineno or node.lineno
+    if isinstance(node, ast.Match):
+        return first, last, max(node.cases[0].pattern.lineno - 1, first)
     body: list[ast.stmt] = getattr(node, "body", [])
     if not body:
         return first, last, last
