@@ -71,8 +71,12 @@ def _parse(svg: bytes) -> ET.Element:
 
 
 def _size(root: ET.Element) -> tuple[str, str]:
-    box = root.get("viewBox", "0 0 0 0").split()
-    return _tidy(box[2]), _tidy(box[3])
+    """Return width and height at which type is as large as meant, whatever size the drawing was fitted into."""
+    top = root.find(f"{_SVG}g")
+    scale = re.search(r"scale\(([\d.]+)", "" if top is None else top.get("transform", ""))
+    factor = float(scale[1]) if scale else 1.0
+    box = [float(part) / factor for part in root.get("viewBox", "0 0 0 0").split()]
+    return _number(box[2]), _number(box[3])
 
 
 def _body(root: ET.Element, prefix: str) -> Iterator[str]:

@@ -70,3 +70,16 @@ def test_other_drawings_keep_their_colours() -> None:
     assert 'fill="pink"' in markup
     assert "currentColor" in markup
     assert "black" not in markup
+
+
+def test_drawing_that_was_fitted_into_a_size_has_readable_type() -> None:
+    """A drawing of torchviz is limited in size; here it is as large as its type wants, and shrinks to its column only."""
+    chain = "a -> b -> c -> d -> e -> f -> g"
+    small, natural = (
+        svg.inline(lay_out(text, engine("auto"), "svg", 30).data, prefix="p", title="t", description="d")
+        for text in (f'digraph {{ graph [size="2,2"] {chain} }}', f"digraph {{ {chain} }}")
+    )
+
+    height = float(natural.partition('height="')[2].partition('"')[0])
+    assert height > 400
+    assert float(small.partition('height="')[2].partition('"')[0]) == pytest.approx(height, rel=0.02)
