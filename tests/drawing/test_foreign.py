@@ -73,7 +73,7 @@ def test_other_drawings_keep_their_colours() -> None:
 
 
 def test_drawing_that_was_fitted_into_a_size_has_readable_type() -> None:
-    """A drawing of torchviz is limited in size; here it is as large as its type wants, and shrinks to its column only."""
+    """A drawing of torchviz is limited in size; here it is as large as its type wants."""
     chain = "a -> b -> c -> d -> e -> f -> g"
     small, natural = (
         svg.inline(lay_out(text, engine("auto"), "svg", 30).data, prefix="p", title="t", description="d")
