@@ -1,6 +1,7 @@
 """Running the blocks of one session, in the process that is there for it alone."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import atexit
@@ -10,7 +11,9 @@ import difflib
 import os
 import random
 import sys
+import warnings
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
         def seed(self, seed: int) -> None: ...
 
 
-_FUTURE: Final = 0x1FF0000
+_FUTURE: Final = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 """The compiler flags that `from __future__ import ...` sets; they hold for the blocks that follow."""
 
 
@@ -136,7 +139,6 @@ def _run_prelude(running: _Running) -> Failure | None:
 def _run_block(running: _Running, block: int, snippet: Snippet) -> tuple[BlockResult, Failure | None]:
     name = block_name(block)
     remember_source(name, snippet.code)
-    running.last.clear()
     try:
         codes = _compiled(running, snippet, name)
         running.recorder.add_block(name, block, snippet.code)
@@ -144,7 +146,7 @@ def _run_block(running: _Running, block: int, snippet: Snippet) -> tuple[BlockRe
         if snippet.raises is not None and is_expected(error, snippet.raises):
             return BlockResult(expected=exception_text(error, running.folders)), None
         return BlockResult(), syntax_failure(error, block, snippet.code, running.folders)
-    before = dict(running.namespace)
+    before = {name: id(value) for name, value in running.namespace.items()}  # which keeps nothing alive
     with running.recorder:
         raised = _execute(running, codes)
         unchanged = _unchanged(snippet.code, before, running.namespace) if raised else frozenset()
@@ -152,6 +154,7 @@ def _run_block(running: _Running, block: int, snippet: Snippet) -> tuple[BlockRe
     expected = raised is not None and snippet.raises is not None and is_expected(raised, snippet.raises)
     failed = raised is not None and not expected
     figures, more = _figures(running, snippet, values)
+    running.last.clear()
     text = exception_text(raised, running.folders) if raised is not None and expected else ""
     result = BlockResult(figures=figures, refusals=() if failed else (*refusals, *more), expected=text)
     return result, exception_failure(raised, block, running.folders) if raised is not None and failed else None
@@ -187,14 +190,14 @@ def _execute(running: _Running, codes: list[CodeType]) -> BaseException | None:
     return None
 
 
-def _unchanged(source: str, before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+def _unchanged(source: str, before: Mapping[str, int], after: Mapping[str, object]) -> frozenset[str]:
     """Return the names that a block was to assign and, as it failed, did not."""
     assigned = {
         node.id
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return frozenset(name for name in assigned if before.get(name) is after.get(name))
+    return frozenset(name for name in assigned if name not in after or before.get(name) == id(after[name]))
 
 
 def _evaluate(
@@ -248,7 +251,8 @@ def _figures(
         if drawing is not None:
             figures.append(Figure(next(iter(part)), drawing))
             continue
-        captured = capture(part, recorder=running.recorder, namespace=running.namespace, options=snippet.capture)
+        with warnings.catch_warnings(action="ignore"):  # the author's filters are not meant for what we do
+            captured = capture(part, recorder=running.recorder, namespace=running.namespace, options=snippet.capture)
         refusals.extend(captured.refusals)
         if captured.graph is not None:
             refused = {one.expression for one in captured.refusals if one.reason not in {"freed", "backward"}}
@@ -276,6 +280,6 @@ def _environment(session: Session, dependencies: Mapping[str, str]) -> dict[str,
     for path in dependencies:
         if path.endswith(".py"):
             own |= {part.removesuffix(".py") for part in path.split("/")}
-            with contextlib.suppress(OSError, UnicodeError), open(os.path.join(session.root, path)) as file:  # noqa: PTH118, PTH123
-                sources.append(file.read())
+            with contextlib.suppress(OSError, UnicodeError):
+                sources.append(Path(session.root, path).read_text(encoding="utf-8"))
     return imported_versions(sources, own)

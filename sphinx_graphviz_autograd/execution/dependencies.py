@@ -8,6 +8,7 @@ import os
 import sys
 import sysconfig
 import threading
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,8 +24,12 @@ _FOREIGN_PARTS: Final = frozenset({"site-packages", "dist-packages", "__pycache_
 _WRITING: Final = os.O_WRONLY | os.O_RDWR
 
 
+@cache
 def installed_version(distribution: str) -> str:
-    """Return the version of an installed distribution without its local part (`+cpu`); empty if it is not installed."""
+    """Return the version of an installed distribution without its local part (`+cpu`); empty if it is not installed.
+
+    What is installed is taken not to change while the process runs.
+    """
     try:
         return metadata.version(distribution).partition("+")[0]
     except metadata.PackageNotFoundError:
@@ -69,9 +74,9 @@ class ProjectFiles:
 
     def found(self) -> dict[str, str]:
         """Return the SHA-256 of each file, by its path relative to the source folder."""
-        for name, module in list(sys.modules.items()):
+        for module in [sys.modules[name] for name in sys.modules if name not in self._before]:
             file = getattr(module, "__dict__", {}).get("__file__")  # asking a lazy module itself might import it
-            if name not in self._before and isinstance(file, str) and file.endswith(".py"):
+            if isinstance(file, str) and file.endswith(".py"):
                 self._note(file)  # one that came from a bytecode file was not seen to be opened
         return {
             Path(os.path.relpath(path, self._root)).as_posix(): digest
@@ -135,7 +140,7 @@ def _imported_names(source: str) -> set[str]:
 
 def _distributions(module: str) -> list[str]:
     """Return the names of the distributions that a top-level module belongs to."""
-    try:
-        return [metadata.distribution(module).metadata["Name"].lower()]
-    except metadata.PackageNotFoundError:  # it is called otherwise, as `yaml` of PyYAML
-        return sorted({name.lower() for name in metadata.packages_distributions().get(module, [])})
+    if installed_version(module):
+        return [module.lower()]
+    # it is called otherwise, as `yaml` of PyYAML
+    return sorted({name.lower() for name in metadata.packages_distributions().get(module, [])})

@@ -171,6 +171,8 @@ class Host:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
+        if not self.once:
+            self._process.terminate()  # a fork of this process may hold the pipe open
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
 

@@ -151,7 +151,7 @@ class _Stream(io.TextIOBase):
         if self._spools.room:
             self.buffer.write(text.encode(self.encoding, self.errors))
         else:
-            self.write = len  # type: ignore[method-assign, assignment]  # is no call that a trace function would see
+            self.write = len  # type: ignore[method-assign]  # is no call that a trace function would see
         return len(text)
 
 

@@ -57,7 +57,10 @@ class Pool:
         self._problem = ""
 
     def start(self) -> None:
-        """Start importing PyTorch in another process, if that has not been done; does not wait for it."""
+        """Start importing PyTorch in another process, if that has not been done; does not wait for it.
+
+        The thread that calls it is to live on: on Linux the process ends with it.
+        """
         if not self._hosts:
             self._hosts.append(Host(once=self._spawn, cuda=self._cuda))
 

@@ -7,9 +7,11 @@ import faulthandler
 import importlib
 import os
 import traceback
+import weakref
 from typing import IO, TYPE_CHECKING
 
 from sphinx_graphviz_autograd.execution.blocks import run_session
+from sphinx_graphviz_autograd.execution.dependencies import installed_version
 from sphinx_graphviz_autograd.execution.messages import Answer, Begun, Ended, Ready, answer_line
 from sphinx_graphviz_autograd.execution.outputs import capture_output, tidy
 from sphinx_graphviz_autograd.execution.paths import folders_of, machine_folders
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def import_torch() -> Ready:
-    """Import PyTorch, which takes seconds, and the modules that use it."""
+    """Import PyTorch, which takes seconds, and do all else beforehand that would take every session time."""
     try:
         importlib.import_module("sphinx_graphviz_autograd.tracing.capture")
         importlib.import_module("sphinx_graphviz_autograd.tracing.record")
@@ -31,6 +33,9 @@ def import_torch() -> Ready:
         return Ready("PyTorch cannot be imported: " + words.partition("\n")[0])
     with contextlib.suppress(ImportError):
         importlib.import_module("numpy.random")  # it loads late, and what is not loaded is not given the seed
+    installed_version("torch")
+    for finalizer in list(getattr(weakref.finalize, "_registry", ())):
+        finalizer.atexit = False  # PyTorch's take half a second; those of the author's code will run
     return Ready()
 
 

@@ -218,6 +218,20 @@ def test_a_skipped_block_is_not_run(bench: Workbench) -> None:
     assert result.blocks[2].output[0].text == "1\n"
 
 
+def test_what_the_code_leaves_behind_is_tidied_up(bench: Workbench) -> None:
+    """Functions for the end of the process are called, and temporary folders removed."""
+    result = bench.run(
+        """
+        import atexit, pathlib, tempfile
+        atexit.register(pathlib.Path("ended").touch)
+        folder = tempfile.TemporaryDirectory(dir=".")
+        """
+    )
+
+    assert result.failure is None
+    assert sorted(path.name for path in bench.folder.iterdir()) == ["ended", "pyproject.toml"]
+
+
 def test_filters_of_warnings_do_not_reach_us(bench: Workbench) -> None:
     """Code that turns warnings into errors does so for itself; capturing goes on."""
     assert graph(bench, MODEL, drawn("import warnings\nwarnings.simplefilter('error')", "loss")).outputs

@@ -41,7 +41,7 @@ SLEEPERS = """
 @pytest.fixture(params=["fork", "spawn"])
 def hurried_pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     """A pool with little time, of either kind."""
-    with Pool(2, 1.0, spawn=request.param == "spawn") as pool:
+    with Pool(2, 3.0, spawn=request.param == "spawn") as pool:
         yield pool
 
 
@@ -87,7 +87,7 @@ def test_time_runs_out_for_one_session_alone(hurried_pool: Pool, tmp_path: Path)
     endless, asleep = results["endless"].failure, results["asleep"].failure
     assert endless is not None
     assert asleep is not None
-    assert (endless.kind, endless.block, endless.message) == ("timeout", 1, "did not end within 1 seconds")
+    assert (endless.kind, endless.block, endless.message) == ("timeout", 1, "did not end within 3 seconds")
     assert endless.place.block == 1
     assert endless.place.line in {1, 2, 3}
     assert asleep.place == Place(0, 2)
