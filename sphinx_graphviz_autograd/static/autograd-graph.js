@@ -7,8 +7,8 @@
   "use strict";
 
   const P = "autograd-graph-";
-  const PACE = 1600; // milliseconds for a step of backward
-  const GAP = 8; // pixels between a node and its card
+  const PACE = 1600; // milliseconds for a step
+  const GAP = 8; // pixels from a node to its card
   const PAUSE = "M5 3v10M11 3v10";
   const figures = [];
   const byId = new Map(); // nodes, by the ids of their boxes and rows
@@ -18,6 +18,8 @@
   const one = (root, name) => root.querySelector(`.${P}${name}`);
   const clamp = (value, low, high) => Math.max(low, Math.min(value, high));
 
+  const press = ({ tools }, name, action) => one(tools, name).addEventListener("click", action);
+
   function make(tag, name, ...content) {
     const element = document.createElement(tag);
     if (name) element.className = P + name;
@@ -25,7 +27,7 @@
     return element;
   }
 
-  // ---- what is in a figure
+  // - what is in a figure
 
   function read(svg) {
     const prefix = svg.id.slice(0, -"svg".length);
@@ -71,7 +73,7 @@
   const title = (node) => node.row.cells[0].textContent;
   const short = (node) => node.row.querySelector("th b")?.textContent ?? title(node);
 
-  // ---- marks: of what is hovered or focused, else of the step, the chosen node, the pinned row of the legend
+  // - marks: of what is hovered or focused, else of the step, the chosen node, the pinned row of the legend
 
   function paint(figure) {
     for (const [element, name] of figure.painted) element.classList.remove(P + name);
@@ -143,13 +145,13 @@
   }
 
   /** Let Enter and the space bar do what a click does. */
-  function press(event) {
+  function type(event) {
     if (!["Enter", " "].includes(event.key) || !event.target.matches(`.${P}node, .${P}legend strong`)) return;
     event.preventDefault();
     event.target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   }
 
-  // ---- the lines of code: one stop of the Tab key for each block, arrows from line to line
+  // - the lines of code: one stop of the Tab key for each block, arrows from line to line
 
   function lines() {
     const blocks = new Set([...byLine.keys()].map((id) => document.getElementById(id).closest("pre")));
@@ -173,7 +175,7 @@
     to.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  // ---- nodes: one stop of the Tab key for each figure, arrows from box to box
+  // - nodes: one stop of the Tab key for each figure, arrows from box to box
 
   function boxes(figure) {
     const nodes = [...figure.nodes.values()];
@@ -194,7 +196,7 @@
     });
   }
 
-  /** The nearest node in the direction of an arrow key. */
+  /** The nearest node in the direction of an arrow key; one that is connected counts as half as far. */
   function beside(node, key) {
     const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
     const middle = ({ element }) => {
@@ -202,16 +204,18 @@
       return [left + width / 2, top + height / 2];
     };
     const [fromX, fromY] = middle(node);
+    const linked = [...node.from, ...node.to].filter(carrying).flatMap(({ source, target }) => [source, target]);
     let [best, least] = [undefined, Infinity];
     for (const other of node.figure.nodes.values()) {
       const [dx, dy] = [middle(other)[0] - fromX, middle(other)[1] - fromY];
       const [ahead, aside] = [dx * x + dy * y, Math.abs(dx * y) + Math.abs(dy * x)];
-      if (ahead > 4 && ahead + 2 * aside < least) [best, least] = [other, ahead + 2 * aside];
+      const far = (ahead + aside) * (linked.includes(other) ? 0.5 : 1);
+      if (ahead > 4 && far < least) [best, least] = [other, far];
     }
     return best;
   }
 
-  // ---- the card of a node
+  // - the card of a node
 
   function choose(node, focus = false) {
     const { figure } = node;
@@ -241,7 +245,7 @@
     if (fed.length) say(figure.tools.dataset.fed, fed);
     const button = make("button", "close", "×");
     button.type = "button";
-    button.title = figure.tools.dataset.close;
+    button.ariaLabel = figure.tools.dataset.close;
     button.addEventListener("click", () => close(figure, true));
     const heading = make("p", "", ...node.row.cells[0].firstChild.cloneNode(true).childNodes);
     const made = make("div", "card", heading, button, list);
@@ -294,16 +298,18 @@
   function escape(figure) {
     figure.root.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
-      const stepped = figure.step && figure.walk();
-      if (close(figure) || stepped) event.preventDefault(); // of a full view, too, the first Escape closes the card
+      const stepped = figure.step;
+      if (stepped) figure.walk();
+      if (!close(figure) && !stepped) one(figure.root, "full-view")?.close();
+      event.preventDefault(); // in a full view the first Escape closes the card
     });
   }
 
-  // ---- backward, step by step
+  // - backward, step by step
 
   function walk(figure) {
     const order = [...figure.table.tBodies[0].rows].map((row) => byId.get(row.id)).filter(Boolean);
-    const [previous, play, next] = ["previous", "play", "next"].map((name) => one(figure.tools, name));
+    const play = one(figure.tools, "play");
     const icon = play.querySelector("path");
     const [start, name] = [icon.getAttribute("d"), play.title];
     let [at, timer] = [-1, 0];
@@ -317,12 +323,11 @@
       if (on !== Boolean(timer)) running(on);
       at = to >= order.length ? -1 : to < -1 ? order.length - 1 : to;
       show(figure, order, at);
-      return true;
     };
     figure.walk = () => go(-1);
-    previous.addEventListener("click", () => go(at - 1));
-    next.addEventListener("click", () => go(at + 1));
-    play.addEventListener("click", () => (timer ? running(false) : go(at + 1 < order.length ? at + 1 : 0, true)));
+    press(figure, "previous", () => go(at - 1));
+    press(figure, "next", () => go(at + 1));
+    press(figure, "play", () => (timer ? running(false) : go(at + 1 < order.length ? at + 1 : 0, true)));
   }
 
   function show(figure, order, at) {
@@ -349,7 +354,7 @@
     return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   }
 
-  /** Write the shape of the gradient at the arrow that carries it, unless something stands there. */
+  /** Write the shape of the gradient at the arrow that carries it, unless its value stands there. */
   function carry({ element, source }) {
     const path = element.querySelector("path");
     if (!path || element.querySelector("text")) return;
@@ -362,10 +367,10 @@
     element.append(label);
   }
 
-  // ---- a closer look
+  // - a closer look
 
   function look(figure) {
-    const { svg, scroll, tools } = figure;
+    const { svg, scroll } = figure;
     const natural = svg.viewBox.baseVal;
     const size = (width) => {
       svg.style.width = width ? `${width}px` : "";
@@ -375,7 +380,7 @@
       const before = svg.getBoundingClientRect();
       const frame = scroll.getBoundingClientRect();
       [x, y] = [x ?? frame.left + frame.width / 2, y ?? frame.top + frame.height / 2];
-      const width = clamp(before.width * factor, natural.width / 8, natural.width * 6);
+      const width = clamp(before.width * factor, 80, natural.width * 6);
       size(width);
       const after = svg.getBoundingClientRect();
       scroll.scrollLeft += after.left - x + ((x - before.left) * after.width) / before.width;
@@ -385,9 +390,9 @@
       const [width, height] = [scroll.clientWidth / natural.width, scroll.clientHeight / natural.height];
       size(scroll.closest("dialog") ? Math.min(width, height, 2) * natural.width * 0.96 : 0);
     };
-    one(tools, "in").addEventListener("click", () => zoom(1.25));
-    one(tools, "out").addEventListener("click", () => zoom(0.8));
-    one(tools, "fit").addEventListener("click", fit);
+    press(figure, "in", () => zoom(1.25));
+    press(figure, "out", () => zoom(0.8));
+    press(figure, "fit", fit);
     pinch(scroll, zoom);
     full(figure, fit);
     scroll.addEventListener("scroll", () => figure.card && place(figure));
@@ -422,9 +427,9 @@
     const button = one(tools, "full");
     const name = button.title;
     dialog.ariaLabel = figure.scroll.ariaLabel;
-    button.addEventListener("click", () => {
+    press(figure, "full", () => {
       if (dialog.open) return dialog.close();
-      picture.style.height = `${picture.offsetHeight}px`; // nothing moves behind the full view
+      picture.style.height = `${picture.getBoundingClientRect().height}px`; // nothing moves behind the full view
       dialog.append(...picture.childNodes);
       root.append(dialog);
       dialog.showModal();
@@ -442,7 +447,7 @@
     });
   }
 
-  // ---- all of it
+  // - all of it
 
   function start() {
     figures.push(...all(document, "svg").map(read));
@@ -456,11 +461,9 @@
       for (const group of figure.tools.querySelectorAll("[hidden]")) group.hidden = false;
     }
     lines();
-    for (const type of ["pointerover", "focusin"]) document.addEventListener(type, hover);
-    document.addEventListener("focusout", (event) => event.relatedTarget || hover({ target: document.body }));
-    document.addEventListener("pointerleave", () => hover({ target: document.body }));
-    document.addEventListener("click", click);
-    document.addEventListener("keydown", press);
+    const leave = (event) => event.relatedTarget || hover({ target: document.body });
+    const listeners = { pointerover: hover, focusin: hover, pointerleave: leave, focusout: leave, click, keydown: type };
+    for (const [name, action] of Object.entries(listeners)) document.addEventListener(name, action);
     const target = byId.get(location.hash.slice(1));
     if (target && target.element.id === location.hash.slice(1)) choose(target);
   }

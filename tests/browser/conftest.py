@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.sphinxext.sites import build
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.sphinxext.sites import Built
+
+ROOTS = Path(__file__).parent / "roots"
 
 OPTIONS = [
     "--no-sandbox",  # the tests may run as root, and open nothing but our own pages
@@ -26,3 +34,13 @@ def browser(chromium: str) -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=OPTIONS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The site of figures to play with, built without any warning."""
+    source = tmp_path_factory.mktemp("figures") / "source"
+    shutil.copytree(ROOTS / "figures", source)
+    built = build(source, "-nW", "--keep-going")
+    assert built.status == 0, built.errors
+    return built
