@@ -199,6 +199,24 @@ def test_two_builds_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["page.autograd.json"]
 
 
+def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    """A process that is killed while it saves over and over leaves a file that can be read and replaced."""
+    root = Path(__file__).parents[2]
+    for _ in range(5):
+        command = [sys.executable, "-c", WRITER, str(tmp_path), "abcdefgh" * 1000]
+        with subprocess.Popen(command, cwd=root) as writer:
+            while not (tmp_path / "page.autograd.json").exists():
+                assert writer.poll() is None
+            writer.kill()
+        found = load(tmp_path, "page")
+        assert found
+        assert all(one.blocks[0].expected == one.name * 10000 for one in found)
+
+    assert save(tmp_path, "page", [session("new", docname="page")], {"new": RESULT})
+    prune(tmp_path, ["page"])
+    assert [path.name for path in tmp_path.iterdir()] == ["page.autograd.json"]
+
+
 def stored(**changes: object) -> Stored:
     """Return a stored session that fits `session()`, with some fields changed."""
     fresh = Stored("", block_keys(session()), RESULT.blocks, RESULT.environment)
