@@ -7,15 +7,13 @@ if asked for, take a backward pass.
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
 from sphinx_graphviz_autograd.model import Edge, GradFn, Graph, Leaf, Output, SavedTensor
-from sphinx_graphviz_autograd.quick import quick
+from sphinx_graphviz_autograd.quick import collector_at_rest, quick
 from sphinx_graphviz_autograd.refusal import Refusal
 from sphinx_graphviz_autograd.tracing.data import DataInputs, used_inputs
 from sphinx_graphviz_autograd.tracing.gradients import Gradients, gradients
@@ -62,20 +60,8 @@ def capture(
     Never raises because of what a value or a graph is.
     """
     scope = {**(namespace or {}), **{name: value for name, value in values.items() if name.isidentifier()}}
-    with _collector_at_rest():
+    with collector_at_rest():
         return _capture(values, scope, recorder, options)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector from visiting a million new nodes again and again, none of which is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _capture(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.drawing.passes.accumulate import accumulate
@@ -13,6 +14,7 @@ from sphinx_graphviz_autograd.drawing.passes.hide import hide
 from sphinx_graphviz_autograd.drawing.passes.named import named
 from sphinx_graphviz_autograd.drawing.passes.split import split
 from sphinx_graphviz_autograd.drawing.passes.view import DEFAULT_SHOW, SHOW, View
+from sphinx_graphviz_autograd.quick import collector_at_rest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,11 +34,16 @@ def apply(graph: Graph, view: View) -> Graph:
     are collapsed, repetitions folded, functions that accumulate gradients put in, the rest capped, and shared leaves
     split.
     """
+    with collector_at_rest():
+        return _apply(graph, view)
+
+
+def _apply(graph: Graph, view: View) -> Graph:
     graph = hide(graph, view.show)
     if view.view == "names":
         graph = named(graph)
     coarser = _coarse_enough(graph, view)
-    uses = Counter(edge.source for edge in graph.edges) if coarser is not graph else {}
+    uses = Counter(map(attrgetter("source"), graph.edges)) if coarser is not graph else {}
     graph = coarser
     if "accumulate" in view.show:
         graph = accumulate(graph)

@@ -97,18 +97,24 @@ def _group(call: int, nodes: list[Node], graph: Graph, flow: Flow, structure: st
 def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
     """Return for each group a digest of what is in it, in the order in which it ran; what feeds it does not count."""
     ran = sequence(graph)
-    parts: dict[str, list[Hashable]] = {}
+    parts: dict[str, list[str]] = {}
     places: dict[str, int] = {}
+    texts: dict[Hashable, str] = {}
     for at, node in enumerate(ran.functions):
         call = calls.get(node.id)
         if call is None:
             continue
         inside = parts.setdefault(call, [])
         places[node.id] = len(inside)
-        work, roles = ran.roles[ran.tokens[at]]
-        fed = (
-            (role, len(inside) - places.get(edge.source, 0)) if calls.get(edge.source) == call else role[:2]
-            for role, edge in zip(roles, ran.inputs[at], strict=True)
+        backs = tuple(
+            len(inside) - places.get(edge.source, 0) if calls.get(edge.source) == call else -1
+            for edge in ran.inputs[at]
         )
-        inside.append((work, tuple(fed)))
+        token = ran.tokens[at]
+        text = texts.get((token, backs))
+        if text is None:
+            work, roles = ran.roles[token]
+            fed = tuple((role if back >= 0 else role[:2], back) for role, back in zip(roles, backs, strict=True))
+            text = texts[token, backs] = repr((work, fed))
+        inside.append(text)
     return {call: digest(tuple(inside)) for call, inside in parts.items()}

@@ -84,31 +84,61 @@ def sequence(graph: Graph) -> Sequence:
     for edge in graph.edges:
         if (into := position.get(edge.target)) is not None:
             found.inputs[into].append(edge)
-    numbers: dict[tuple[Hashable, tuple[Fed, ...]], int] = {}
+    _tell_apart(found, graph)
+    return found
+
+
+def _tell_apart(found: Sequence, graph: Graph) -> None:
+    """Number the functions by what makes them alike, and note how far back their inputs were made."""
+    works = _works(found.functions, graph)
+    position = found.position
     tensors: dict[str, Hashable] = {}
     used: dict[str, int] = {}
-    for at, (node, edges) in enumerate(zip(functions, found.inputs, strict=True)):
-        fed: list[Fed] = []
+    numbers: dict[tuple[int | Fed, ...], int] = {}
+    for at, edges in enumerate(found.inputs):
+        alike: list[int | Fed] = [works[at]]
         offsets: list[int | None] = []
         for edge in edges:
             source = edge.source
             made = position.get(source)
             if made is not None:
-                fed.append((edge.kind, edge.slot, edge.output, None))
+                alike.append((edge.kind, edge.slot, edge.output, None))
                 offsets.append(at - made)
                 continue
             if source not in tensors:
                 tensors[source] = _describe_tensor(graph.by_id[source])
-            fed.append((edge.kind, edge.slot, edge.output, tensors[source]))
+            alike.append((edge.kind, edge.slot, edge.output, tensors[source]))
             offsets.append(at - used[source] if source in used else None)
             used[source] = at
-        role = (describe(node, graph), tuple(fed))
-        token = numbers.setdefault(role, len(numbers))
+        key = tuple(alike)
+        token = numbers.setdefault(key, len(numbers))
         if token == len(found.roles):
-            found.roles.append(role)
+            found.roles.append((describe(found.functions[at], graph), key[1:]))
         found.tokens.append(token)
         found.offsets.append(offsets)
-    return found
+
+
+def _works(functions: list[Function], graph: Graph) -> list[int]:
+    """Return a number for each function; those that do the same, whatever feeds them, have the same.
+
+    Descriptions of tensors are compared once for each tuple of them: a captured graph shares equal ones.
+    """
+    classes = [call.kind for call in graph.modules]
+    outputs: dict[int, int] = {}
+    different: dict[Hashable, int] = {}
+    numbers: dict[Hashable, int] = {}
+    works = []
+    for node in functions:
+        if isinstance(node, GradFn):
+            made = outputs.get(id(node.outputs))
+            if made is None:
+                made = outputs[id(node.outputs)] = different.setdefault(node.outputs, len(different))
+            class_ = classes[node.module] if node.module is not None else ""
+            work: Hashable = (node.name, made, node.slots, node.speciality, node.order, node.inside, class_)
+        else:
+            work = describe(node, graph)
+        works.append(numbers.setdefault(work, len(numbers)))
+    return works
 
 
 def describe(node: Function, graph: Graph) -> Hashable:
