@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Sources: TypeAlias = "tuple[tuple[Node | None, int], ...]"
 """The `next_functions` of a node."""
 
+_DEEP = 10_000
+"""Nodes in a chain from which on it may matter how PyTorch frees it."""
+
 
 class Walk:
     """All nodes that some roots lead to, depth first in the order of slots. A node's place is its position in them."""
@@ -33,6 +36,8 @@ class Walk:
             if node not in found:
                 found[node] = sources = node.next_functions
                 waiting.extend([source for source, _ in reversed(sources) if source is not None])
+        if len(found) > _DEEP:
+            _make_room_for_freeing()
         self.nodes = list(found)
         """The nodes."""
         self.sources: list[Sources] = list(found.values())
@@ -76,3 +81,18 @@ class Walk:
             if id_:
                 found[origin] = id_
         return found
+
+
+def _make_room_for_freeing() -> None:
+    """Let the main thread's stack grow as far as the system allows.
+
+    Once Python has seen its nodes, PyTorch 2.13 frees a chain of them recursively, wherever that happens later, at some
+    190 bytes of stack a node: with the usual 8 MB, a chain of 45,000 nodes would crash the author's program.
+    """
+    try:
+        import resource  # noqa: PLC0415 -- not there on Windows, whose stacks cannot grow
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))

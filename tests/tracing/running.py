@@ -11,14 +11,17 @@ import torch
 
 from sphinx_graphviz_autograd.model import CaptureOptions, Data, GradFn, Graph, Leaf, Output, SavedTensor
 from sphinx_graphviz_autograd.tracing.capture import capture
-from sphinx_graphviz_autograd.tracing.record import PLAIN, Recorder
+from sphinx_graphviz_autograd.tracing.record import Recorder
 from tests.cases import PRELUDE
 
 if TYPE_CHECKING:
     from sphinx_graphviz_autograd.model import Node
     from sphinx_graphviz_autograd.refusal import Refusal
 
-ALL = CaptureOptions(data=True, gradients=False)
+PLAIN = CaptureOptions()
+"""Nothing beyond the graph itself."""
+
+ALL = CaptureOptions(data=True)
 """Inputs without gradient, too."""
 
 
