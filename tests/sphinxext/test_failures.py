@@ -12,7 +12,7 @@ from tests.sphinxext import sites
 
 TOLD = {
     "abort": ["8: crash"],
-    "conf": ["8: option"],
+    "conf": ["9: option"],
     "execution": ["13: execution"],
     "exit3": ["8: crash"],
     "exit4": ["8: crash"],

@@ -17,6 +17,7 @@ version = release = "1"
 
 extensions = ["sphinx_graphviz_autograd", "myst_nb"]
 html_theme = "alabaster"
+show_warning_types = True
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "off"
 numfig = True

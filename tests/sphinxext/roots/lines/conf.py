@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 extensions = ["sphinx_graphviz_autograd", "myst_nb", "sphinx.ext.autodoc"]
 html_theme = "alabaster"
+show_warning_types = True
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "off"
 exclude_patterns = ["_included.*"]
