@@ -44,6 +44,8 @@ class Table:
     """Says in words where a line is."""
     line: Callable[[Place], str]
     """The id of a line's element in the page; empty if it has none."""
+    boxes: bool = True
+    """Whether the boxes of the picture are elements of the page, to which rows can lead."""
     translate: Callable[[str], str] = str
     """Turns an English word or sentence of ours into the reader's language."""
 
@@ -72,9 +74,10 @@ class Table:
 
     def _row(self, id_: str, cells: dict[str, str], used: Iterable[str]) -> str:
         at = f"{self.prefix}-{id_}"
-        head = f'<th scope="row"><a href="#{at}">{self._title(self.drawn.by_id[id_])}</a></th>'
+        title = self._title(self.drawn.by_id[id_])
+        head = f'<a href="#{at}">{title}</a>' if self.boxes else title
         values = "".join(f"<td>{cells.get(name, '')}</td>" for name in used)
-        return f'<tr id="{at}-row">{head}{values}</tr>\n'
+        return f'<tr id="{at}-row"><th scope="row">{head}</th>{values}</tr>\n'
 
     def _title(self, node: Node) -> str:
         """Return what a node is called, and what it is."""
@@ -133,7 +136,7 @@ class Table:
             "Operation": _operation(node.forward) + special,
             "Made at": self._made_at(node.place),
             "Module": self._module(node.module),
-            "Keeps": "<br>".join(keeps),
+            "Keeps": "<br/>".join(keeps),
             "Gradient": _gradients(node.gradients),
         }
 
@@ -145,7 +148,7 @@ class Table:
                 "Operation": f"× {node.times}" if node.kind == "fold" else "",  # noqa: RUF001 - the sign of mathematics is meant
                 "Made at": self._made_at(node.place),
                 "Module": self._module(node.module),
-                "Keeps": "<br>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
+                "Keeps": "<br/>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
             }
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from docutils import nodes
 
+from sphinx_graphviz_autograd.drawing import book
 from sphinx_graphviz_autograd.drawing.style import PREFIX
 from sphinx_graphviz_autograd.sphinxext import config
 from sphinx_graphviz_autograd.sphinxext.files import write
@@ -29,13 +30,15 @@ def copy(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     target = Path(app.outdir) / "_static"
+    if app.builder.name == "epub":  # whose readers, and checkers, know little of today's CSS and less of scripts
+        write(target / STYLE, book.sheet().encode())
+        return
     style = (_STATIC / STYLE).read_text(encoding="utf-8")
     colours = "".join(f"  --{PREFIX}{name}: {colour};\n" for name, colour in config.checked(app.config).colors)
     if colours:
         style += f"\n/* from `autograd_graph_colors` */\n:root {{\n{colours}}}\n"
     write(target / STYLE, style.encode())
-    if (_STATIC / SCRIPT).is_file():
-        write(target / SCRIPT, (_STATIC / SCRIPT).read_bytes())
+    write(target / SCRIPT, (_STATIC / SCRIPT).read_bytes())
 
 
 def link(app: Sphinx, _page: str, _template: str, _context: dict[str, object], doctree: nodes.document | None) -> None:
@@ -43,7 +46,7 @@ def link(app: Sphinx, _page: str, _template: str, _context: dict[str, object], d
     if doctree is None or not any(_is_ours(node) for node in doctree.findall(nodes.Element)):
         return
     app.add_css_file(STYLE)
-    if (_STATIC / SCRIPT).is_file():
+    if app.builder.name != "epub":
         app.add_js_file(SCRIPT, loading_method="defer")
 
 

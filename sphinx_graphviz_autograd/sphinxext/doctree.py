@@ -154,10 +154,9 @@ def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> It
 
 def _table(drawn: Drawn, graph: Graph, prefix: str) -> AutogradTable:
     """Return the nodes of a figure as a table."""
-    captured = drawn.wanted.figure.graph
-    table = Table(
-        graph, captured if isinstance(captured, Graph) else graph, prefix, drawn.wanted.place, drawn.wanted.line
-    )
+    wanted = drawn.wanted
+    captured = wanted.figure.graph if isinstance(wanted.figure.graph, Graph) else graph
+    table = Table(graph, captured, prefix, wanted.place, wanted.line, boxes=drawn.medium == "inline")
     return AutogradTable("", html=table.html())
 
 
