@@ -36,3 +36,18 @@ class LayoutTimeoutError(AutogradGraphError):
         self.engine = engine
         self.seconds = seconds
         super().__init__(f"`{engine}` did not lay out the graph within {seconds:g} seconds")
+
+
+class NoGraphError(AutogradGraphError):
+    """None of the values that were to be captured has a graph."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        self.reasons = reasons
+        super().__init__("; ".join(reasons) or "there is no value to capture")
+
+
+class TorchNotFoundError(AutogradGraphError, ImportError):
+    """PyTorch is asked for and not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("capturing needs PyTorch: `pip install sphinx_graphviz_autograd[torch]`")
