@@ -57,8 +57,9 @@ def _look_up(site: Site, docname: str, target: str) -> tuple[str, ...] | str:
     named = [":".join(parts[:at]) for at in range(len(parts) - 1, 0, -1)]
     name = next((name for name in named if name in figures), "")
     if not name:
-        there = ", ".join(f"`{one}`" for one in figures) or "none with a name"
-        return f"there is no figure `{named[-1] if named else target}` on this page; its figures are {there}"
+        there = ", ".join(f"`{one}`" for one in figures)
+        rest = f"; there are {there}" if there else ", nor any with a name"
+        return f"there is no figure `{named[-1] if named else target}` on this page{rest}"
     number, expression = figures[name]
     drawn = site.drawn(docname, number, expression)
     if drawn is None or drawn.plan.drawn is None:
