@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sphinx.util import logging
 
 from sphinx_graphviz_autograd.execution import store
 from sphinx_graphviz_autograd.execution.staleness import Present, Stale, staleness
 from sphinx_graphviz_autograd.execution.store import StoreError
+from sphinx_graphviz_autograd.model import Graph
 from sphinx_graphviz_autograd.sphinxext.outcomes import Absence
 from sphinx_graphviz_autograd.sphinxext.problems import Subtype
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.execution.session import Session, SessionResult
     from sphinx_graphviz_autograd.execution.store import Stored
     from sphinx_graphviz_autograd.sphinxext.outcomes import Results
+
+_REMEMBERED: Final = 10_000
+"""How many nodes of stored graphs are remembered; a page with more is read from its file each time it is needed."""
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +43,10 @@ class ResultsOfSite:
     """Whether PyTorch is installed; nobody imports it here."""
     troubles: dict[str, str] = field(default_factory=dict)
     """What is wrong with the stored files, by page."""
-    _loaded: tuple[str, dict[str, Stored]] = ("", {})
-    """The page that was asked for last, and what is stored for it by session."""
+    _loaded: dict[str, dict[str, Stored]] = field(default_factory=dict)
+    """What is stored, by page and session, as far as it has been asked for and is not too much to remember."""
+    _nodes: int = 0
+    """How many nodes have been loaded."""
     _new: dict[tuple[str, str], SessionResult] = field(default_factory=dict)
     """Results of this build that are not in the store, as they failed or as it cannot be written."""
     _ran: set[tuple[str, str]] = field(default_factory=set)
@@ -78,7 +84,7 @@ class ResultsOfSite:
         """
         key = (session.docname, session.name)
         self._ran.add(key)
-        self._loaded = ("", {})
+        self._loaded.pop(session.docname, None)
         if result.failure is not None:
             self._new[key] = result
             return
@@ -99,17 +105,20 @@ class ResultsOfSite:
                     store.save(self.folder, docname, wanted, {})
         except StoreError as error:
             self.troubles.setdefault(error.docname, str(error))
-        self._loaded = ("", {})
 
     def _stored(self, docname: str) -> dict[str, Stored]:
-        if self._loaded[0] != docname:
+        if docname not in self._loaded:
             try:
                 found = {stored.name: stored for stored in store.load(self.folder, docname)}
             except StoreError as error:
                 self.troubles[docname] = str(error)
                 found = {}
-            self._loaded = (docname, found)
-        return self._loaded[1]
+            self._nodes += sum(_nodes(stored) for stored in found.values())
+            if self._nodes > _REMEMBERED:
+                self._nodes = 0
+                self._loaded.clear()
+            self._loaded[docname] = found
+        return self._loaded[docname]
 
     def _stale(self, session: Session) -> Stale | None:
         return staleness(session, self._stored(session.docname).get(session.name), self.present)
@@ -124,6 +133,12 @@ class ResultsOfSite:
 
     def _advice(self) -> str:
         return "" if self.mode == "never" else ": `pip install sphinx_graphviz_autograd[torch]`"
+
+
+def _nodes(stored: Stored) -> int:
+    """Return how many nodes the graphs of a session have."""
+    graphs = [figure.graph for block in stored.blocks for figure in block.figures]
+    return sum(len(graph.nodes) for graph in graphs if isinstance(graph, Graph))
 
 
 def opened(folder: Path, root: Path, mode: str) -> ResultsOfSite:

@@ -125,6 +125,7 @@ def test_output_is_shown(outputs: Path) -> None:
 
     assert "\n   printed: torch.Size([80, 1])\n" in text
     assert "\n   ValueError: expected\n" in text
+    assert "\n   from a file: torch.Size([1])\n" in text
 
 
 def test_options_of_a_figure_reach_it(outputs: Path) -> None:

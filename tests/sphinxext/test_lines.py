@@ -5,15 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from sphinx_graphviz_autograd.sphinxext.locations import docstring_line, find_rows
 from tests.sphinxext import sites
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FAILING = re.compile(r'raise ValueError\(\\?"(in .*?)\\?"\)')
 
@@ -76,11 +73,35 @@ def test_rows_that_are_nowhere() -> None:
     assert find_rows(["", " "], ["a"], 7) == 7
 
 
+def test_rows_in_a_grid_table() -> None:
+    """Rows are found in the cells of a grid table as well."""
+    lines = ["1/0", "+-----+----+", "| a   | b  |", "| 1/0 | 11 |", "+-----+----+", "", "1/0"]
+
+    assert find_rows(["1/0"], lines, 4) == 4
+    assert find_rows(["b"], lines, 1) == 3
+    assert find_rows(["1"], lines, 4) == 4
+
+
 def test_docstrings_are_found() -> None:
     """A docstring is found by the qualified name of its object, however long the name of its module."""
     text = '"""Module."""\n\nclass A:\n    """Class."""\n\n    def f(self):\n        """Method."""\n'
+    text += '\n    b: int = 1\n    """Attribute."""\n\n    c = 2\n'
+    path = Path("package/module.py")
 
-    assert docstring_line(text, "package.module.A.f") == 7
-    assert docstring_line(text, "module.A") == 4
-    assert docstring_line(text, "module") == 1
-    assert docstring_line("def", "module.B") == 0
+    assert docstring_line(text, "package.module.A.f", path) == 7
+    assert docstring_line(text, "module.A", path) == 4
+    assert docstring_line(text, "module", path) == 1
+    assert docstring_line(text, "package", path.with_name("__init__.py")) == 1
+    assert docstring_line(text, "module.A.b", path) == 10
+    assert docstring_line(text, "module.A.c", path) == 0
+    assert docstring_line("def", "module.B", path) == 0
+
+
+def test_an_included_file_seen_from_the_working_directory(tmp_path: Path) -> None:
+    """Wherever Sphinx is started, warnings name an included file by its own path."""
+    source = sites.copy("lines", tmp_path)
+
+    built = sites.build_afresh(source, cwd=tmp_path)
+
+    place = next(place for place in true_places(source) if place.startswith("_included.txt"))
+    assert f"{source / place.partition(': ')[0]}: WARNING: ValueError" in built.errors

@@ -255,6 +255,20 @@ def test_without_graphviz(source: Path, tmp_path: Path) -> None:
     assert "yhat: MulBackward0, (3), line 3" in first.page("index.html")
 
 
+def test_pictures_as_files(source: Path) -> None:
+    """With `html_format = "img"` pages refer to files; colours that are set stand at the end of the style sheet."""
+    built = sites.build(
+        source, "-W", "-D", "autograd_graph_html_format=img", "-D", "autograd_graph_colors=leaf-fill=#abcdef"
+    )
+
+    names = re.findall(r'<img [^>]*src="_images/(autograd-graph-[0-9a-f]{16}\.svg)"', built.page("index.html"))
+    assert len(names) == 2
+    assert sites.PICTURE not in built.page("index.html")
+    assert "prefers-color-scheme" in built.page(f"_images/{names[0]}")
+    style = built.page("_static/autograd-graph.css")
+    assert style.rstrip().endswith(":root {\n  --autograd-graph-leaf-fill: #abcdef;\n}")
+
+
 def check(folder: Path) -> tuple[int, str, str]:
     """Run the command `check`, and return its exit status and what it printed."""
     command = [sys.executable, "-m", "sphinx_graphviz_autograd", "check", str(folder)]
