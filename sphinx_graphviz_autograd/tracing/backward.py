@@ -49,6 +49,10 @@ class Backward:
         """Return 1 for a node of a forward pass, 2 for one that the backward of such nodes made, and so on."""
         return max(self.marks.at(number), 1)
 
+    def orders(self, numbers: list[int]) -> list[int]:
+        """Return the order of each of these nodes."""
+        return [max(mark, 1) for mark in self.marks.at_all(numbers)]
+
     def _highest_order(self, outputs: set[Node], inputs: set[Node], first: int) -> int:
         """Return the highest order between outputs and inputs; what is older than `first` leads to order 1 only."""
         highest = 1

@@ -19,18 +19,19 @@ from sphinx_graphviz_autograd.tracing.data import DataInputs, used_inputs
 from sphinx_graphviz_autograd.tracing.gradients import Gradients, gradients
 from sphinx_graphviz_autograd.tracing.names import Names
 from sphinx_graphviz_autograd.tracing.origins import Origins
-from sphinx_graphviz_autograd.tracing.reading import Reader, tensor_meta
+from sphinx_graphviz_autograd.tracing.reading import Reader
 from sphinx_graphviz_autograd.tracing.record import PLAIN
 from sphinx_graphviz_autograd.tracing.saved import Saved, saved_tensors
 from sphinx_graphviz_autograd.tracing.walk import Walk
 from sphinx_graphviz_autograd.tracing.wanted import Wanted, wanted_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from torch.autograd.graph import Node as AutogradNode
 
     from sphinx_graphviz_autograd.model import CaptureOptions
+    from sphinx_graphviz_autograd.tracing.reading import Kind
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
 _grad_fn, _edge, _saved = quick(GradFn), quick(Edge), quick(SavedTensor)
@@ -113,10 +114,8 @@ class _Assembly:
         data = list(self._data.nodes())
         leaves = self._walk.leaves
         first_saved = len(outputs) + len(self._walk.nodes) + len(data)
-        nodes = [
-            self._leaf(at, leaves[at]) if at in leaves else self._function(at, node, first_saved)
-            for at, node in enumerate(self._walk.nodes)
-        ]
+        functions = iter(self._functions([at for at in range(len(self._walk.nodes)) if at not in leaves], first_saved))
+        nodes = [self._leaf(at, leaves[at]) if at in leaves else next(functions) for at in range(len(self._walk.nodes))]
         self._edges.extend(self._data.edges(self._walk.cut_off(self._data.origins())))
         return Graph(
             (*outputs, *nodes, *data, *self._saved),
@@ -127,34 +126,48 @@ class _Assembly:
             torch=str(torch.__version__).split("+", maxsplit=1)[0],  # without the build, so that machines agree
         )
 
-    def _function(self, at: int, node: AutogradNode, first_saved: int) -> GradFn:
-        """Return a function, and add the edges that enter it."""
-        kind = self._reader.kind(node)
-        self._add_edges(at)
-        if kind.keeps_tensors:
-            for kept in saved_tensors(node, kind):
-                id_ = f"n{first_saved + len(self._saved)}"
-                self._saved.append(self._saved_tensor(id_, kept))
-                self._edges.append(_edge(id_, self._walk.ids[at], "saved"))
-        outputs = self._reader.outputs(node)
-        number = self._walk.numbers[at]
-        return _grad_fn(
-            self._walk.ids[at],
-            kind.name,
-            kind.forward,
+    def _functions(self, places: list[int], first_saved: int) -> Iterable[GradFn]:
+        """Return the functions at these places, and add the edges that enter them; fact by fact, which is quicker."""
+        walk, reader, origins = self._walk, self._reader, self._origins
+        nodes = [walk.nodes[at] for at in places]
+        numbers = [walk.numbers[at] for at in places]
+        kinds = [reader.kind(node) for node in nodes]
+        for at, node, kind in zip(places, nodes, kinds, strict=True):
+            self._add_edges(at)
+            if kind.keeps_tensors:
+                self._add_saved(walk.ids[at], node, kind, first_saved)
+        outputs = [reader.outputs(node) for node in nodes]
+        return map(
+            _grad_fn,
+            [walk.ids[at] for at in places],
+            [kind.name for kind in kinds],
+            [kind.forward for kind in kinds],
             outputs,
-            self._names_of_outputs(at, len(outputs)),
-            len(self._walk.sources[at]),
-            self._origins.place(number),
-            self._origins.module(number),
-            self._ranks[at],
-            self._origins.order(number),
-            kind.speciality,
-            self._origins.inside(node) if kind.speciality == "in-place" else "",
-            self._origins.defined(node) if kind.speciality == "custom" else None,
-            self._reader.attributes(node, kind),
-            self._gradients.outputs.get(at, ()),
+            map(self._names_of_outputs, places, map(len, outputs)),
+            [len(walk.sources[at]) for at in places],
+            origins.places(numbers),
+            origins.modules_of(numbers),
+            [self._ranks[at] for at in places],
+            origins.orders(numbers),
+            [kind.speciality for kind in kinds],
+            [
+                origins.inside(node) if kind.speciality == "in-place" else ""
+                for node, kind in zip(nodes, kinds, strict=True)
+            ],
+            [
+                origins.defined(node) if kind.speciality == "custom" else None
+                for node, kind in zip(nodes, kinds, strict=True)
+            ],
+            map(reader.attributes, nodes, kinds),
+            [self._gradients.outputs.get(at, ()) for at in places],
         )
+
+    def _add_saved(self, target: str, node: AutogradNode, kind: Kind, first_saved: int) -> None:
+        """Add the tensors that a function keeps, and their edges to it."""
+        for kept in saved_tensors(node, kind):
+            id_ = f"n{first_saved + len(self._saved)}"
+            self._saved.append(self._saved_tensor(id_, kept))
+            self._edges.append(_edge(id_, target, "saved", 0, 0, 0, None))
 
     def _names_of_outputs(self, at: int, outputs: int) -> tuple[tuple[str, ...], ...]:
         if outputs == 1:
@@ -168,7 +181,7 @@ class _Assembly:
         known = self._names.known(tensor)
         return Leaf(
             self._walk.ids[at],
-            tensor_meta(tensor),
+            self._reader.meta(tensor),
             names,
             known.hint if known is not None and not names else "",
             isinstance(tensor, torch.nn.Parameter),
@@ -177,15 +190,15 @@ class _Assembly:
 
     def _add_edges(self, at: int) -> None:
         """Add the edges of gradients and of data that enter a function."""
-        walk = self._walk
+        walk, add = self._walk, self._edges.append
         target = walk.ids[at]
         slots = self._gradients.slots.get(at, ())
         for slot, (source, output) in enumerate(walk.sources[at]):
             if source is not None:
                 gradient = slots[slot] if slots else None
-                self._edges.append(_edge(walk.ids[walk.places[source]], target, "gradient", output, slot, 0, gradient))
+                add(_edge(walk.ids[walk.places[source]], target, "gradient", output, slot, 0, gradient))
         for known, slot in self._data.used.get(at, ()):
-            self._edges.append(_edge(self._data.id_of(known), target, "data", slot=slot))
+            add(_edge(self._data.id_of(known), target, "data", 0, slot, 0, None))
 
     def _edges_to_output(self, id_: str, item: Wanted) -> Iterator[Edge]:
         """Yield the edges that enter an output: from what made it, and from the base if it is a view."""
@@ -198,9 +211,10 @@ class _Assembly:
     def _saved_tensor(self, id_: str, kept: Saved) -> SavedTensor:
         if kept.tensor is None:
             return _saved(id_, kept.attribute, state=kept.state)
-        same_as, output = self._walk.made(kept.tensor)
+        tensor = kept.tensor
+        same_as, output = self._walk.made(tensor)
         names: tuple[str, ...] = ()
-        if not same_as and not kept.tensor.requires_grad:
-            same_as = self._data.id_of(self._names.known(kept.tensor))
-            names = self._names.of_tensor(kept.tensor)
-        return _saved(id_, kept.attribute, tensor_meta(kept.tensor), kept.state, same_as, output, names)
+        if not same_as and not tensor.requires_grad and self._names.has(tensor):
+            same_as = self._data.id_of(self._names.known(tensor))
+            names = self._names.of_tensor(tensor)
+        return _saved(id_, kept.attribute, self._reader.meta(tensor), kept.state, same_as, output, names)

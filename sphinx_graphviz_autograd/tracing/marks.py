@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from itertools import repeat
 
 from torch._C import _autograd
 
@@ -36,3 +37,12 @@ class Marks:
     def at(self, number: int) -> int:
         """Return the value of the node with this creation number."""
         return self._values[bisect_right(self._numbers, number) - 1]
+
+    def at_all(self, numbers: list[int]) -> list[int]:
+        """Return the values of the nodes with these creation numbers."""
+        if not numbers:
+            return []
+        first = bisect_right(self._numbers, min(numbers)) - 1
+        last = bisect_right(self._numbers, max(numbers))
+        steps, values = self._numbers[first:last].tolist(), self._values[first:last]
+        return [values[at - 1] for at in map(bisect_right, repeat(steps), numbers)]

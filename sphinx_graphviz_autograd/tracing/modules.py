@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from array import array
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -109,20 +109,21 @@ def submodules(module: torch.nn.Module, name: str) -> Iterator[tuple[str, torch.
             return
         path, inner, around = waiting.pop()
         yield path, inner
-        around = (*around, id(inner))
-        children = cast("dict[str, torch.nn.Module | None]", inner.__dict__.get("_modules", {}))
-        waiting.extend(
-            (join(path, key), child, around)
-            for key, child in reversed(children.items())
-            if child is not None and id(child) not in around
-        )
+        children: dict[str, torch.nn.Module | None] | None = inner.__dict__.get("_modules")
+        if children:
+            around = (*around, id(inner))
+            waiting.extend(
+                (join(path, key), child, around)
+                for key, child in reversed(children.items())
+                if child is not None and id(child) not in around
+            )
 
 
-def own_tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the module's own parameters and buffers with their names."""
-    for table in ("_parameters", "_buffers"):
-        held = cast("dict[str, torch.Tensor | None]", module.__dict__.get(table, {}))
-        yield from ((key, tensor) for key, tensor in held.items() if tensor is not None)
+def own_tensors(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Return the module's own parameters and buffers with their names."""
+    tables = module.__dict__
+    held = {**tables.get("_parameters", {}), **tables.get("_buffers", {})}
+    return [(key, tensor) for key, tensor in held.items() if tensor is not None]
 
 
 def join(path: str, key: str) -> str:
@@ -132,10 +133,9 @@ def join(path: str, key: str) -> str:
 
 def count_parameters(module: torch.nn.Module) -> int:
     """Return the number of elements of the module's parameters, each counted once."""
-    found = {
-        id(tensor): tensor
-        for _, inner in submodules(module, "")
-        for key, tensor in own_tensors(inner)
-        if isinstance(tensor, torch.nn.Parameter) and not torch.nn.parameter.is_lazy(tensor)
-    }
-    return sum(tensor.numel() for tensor in found.values())
+    found: dict[int, torch.nn.Parameter] = {}
+    for _, inner in submodules(module, ""):
+        for parameter in inner.__dict__.get("_parameters", {}).values():
+            if parameter is not None and not torch.nn.parameter.is_lazy(parameter):
+                found[id(parameter)] = parameter
+    return sum([parameter.numel() for parameter in found.values()])

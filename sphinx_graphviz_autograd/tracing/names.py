@@ -115,9 +115,13 @@ class Names:
             elif isinstance(item, torch.nn.Module) and id(item) not in self._modules:
                 yield from self._tensors_of(item, name)
 
+    def has(self, tensor: torch.Tensor) -> bool:
+        """Whether there can be names of a tensor that no function made, or anything else known of it."""
+        return id(tensor) in self._tensors or self.known(tensor) is not None
+
     def of_tensor(self, tensor: torch.Tensor) -> tuple[str, ...]:
         """Return the names of a tensor that no function made, the best first."""
-        names = list(self._tensors.get(id(tensor), ()))
+        names = self._tensors.get(id(tensor), [])
         known = self.known(tensor)
         recorded = list(known.names.values()) if known is not None else []
         if not names and not recorded and known is not None and known.held_as is not None:

@@ -14,6 +14,8 @@ from sphinx_graphviz_autograd.tracing.reading import operation
 from sphinx_graphviz_autograd.tracing.source import operations_in_place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch.autograd.graph import Node
 
     from sphinx_graphviz_autograd.tracing.names import Names
@@ -47,32 +49,28 @@ class Origins:
         self.modules: tuple[ModuleCall, ...] = ()
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
-            calls = sorted(
-                self._with_those_around(
-                    {recorder.calls.marks.at(number) for number in walk.numbers if number < _OF_LEAVES}
-                )
-            )
+            numbers = [number for number in walk.numbers if number < _OF_LEAVES]
+            calls = sorted(self._with_those_around(set(recorder.calls.marks.at_all(numbers))))
             self._indices = {call: index for index, call in enumerate(calls)}
             self.modules = tuple(self._module_call(recorder, call) for call in calls)
 
-    def place(self, number: int) -> Place | None:
-        """Return the line that made a node."""
+    def places(self, numbers: list[int]) -> Sequence[Place | None]:
+        """Return the lines that made these nodes."""
         if self._recorder is None:
-            return None
-        place = self._recorder.place(number)
-        if place is not None:
-            self._blocks.add(place.block)
-        return place
+            return [None] * len(numbers)
+        found = self._recorder.places(numbers)
+        self._blocks.update({place.block for place in found if place is not None})
+        return found
 
-    def module(self, number: int) -> int | None:
-        """Return the index in `modules` of the innermost call that made a node."""
+    def modules_of(self, numbers: list[int]) -> list[int | None]:
+        """Return the indices in `modules` of the innermost calls that made these nodes."""
         if self._recorder is None:
-            return None
-        return self._indices.get(self._recorder.calls.marks.at(number))
+            return [None] * len(numbers)
+        return list(map(self._indices.get, self._recorder.calls.marks.at_all(numbers)))
 
-    def order(self, number: int) -> int:
-        """Return 1 for a node of a forward pass, 2 for one that a backward of it made, and so on."""
-        return self._recorder.backward.order(number) if self._recorder is not None else 1
+    def orders(self, numbers: list[int]) -> list[int]:
+        """Return 1 for each node of a forward pass, 2 for one that a backward of it made, and so on."""
+        return self._recorder.backward.orders(numbers) if self._recorder is not None else [1] * len(numbers)
 
     def inside(self, node: Node) -> str:
         """Return the operation that wrote in place, for a CopySlices node; empty where it is not known.
@@ -112,7 +110,7 @@ class Origins:
         return self._recorder.place_of(code)
 
     def lines(self) -> tuple[LineRun, ...]:
-        """Return how often the statements ran of the blocks that have been told by `place`."""
+        """Return how often the statements ran of the blocks that have been told by `places`."""
         return self._recorder.runs(frozenset(self._blocks)) if self._recorder is not None else ()
 
     def _with_those_around(self, calls: set[int]) -> set[int]:

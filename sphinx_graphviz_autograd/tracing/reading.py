@@ -143,6 +143,7 @@ class Reader:
     def __init__(self) -> None:
         self._kinds: dict[type, Kind] = {}
         self._metas: dict[tuple[tuple[int, ...], torch.dtype, torch.device], tuple[TensorMeta]] = {}
+        self._tensors: dict[tuple[object, ...], TensorMeta] = {}
         self._several: dict[tuple[int, ...], tuple[TensorMeta, ...]] = {}
         self._attributes: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
 
@@ -157,7 +158,7 @@ class Reader:
 
     def outputs(self, node: Node) -> tuple[TensorMeta, ...]:
         """Return what the tensors that an operation made are like."""
-        made = cast("tuple[_InputMetadata, ...]", node._input_metadata)  # noqa: SLF001 -- nothing public tells it
+        made: list[_InputMetadata] = node._input_metadata  # noqa: SLF001 -- nothing public tells it
         if len(made) == 1:
             return self._output(made[0])
         metas = tuple([self._output(one)[0] for one in made])
@@ -172,6 +173,17 @@ class Reader:
             return (_output_meta(made),)
         if known is None:
             known = self._metas[key] = (_output_meta(made),)
+        return known
+
+    def meta(self, tensor: torch.Tensor) -> TensorMeta:
+        """Return what a tensor is like; equal descriptions are one object."""
+        try:
+            key = (tensor.shape, tensor.dtype, tensor.device, tensor.layout, type(tensor))
+            known = self._tensors.get(key)
+        except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
+            return tensor_meta(tensor)
+        if known is None:
+            known = self._tensors[key] = tensor_meta(tensor)
         return known
 
     def attributes(self, node: Node, kind: Kind) -> tuple[Attribute, ...]:

@@ -113,6 +113,12 @@ class Recorder:
         """Return the line that made the node with this creation number; None if none of a block did."""
         return self._place(self.lines.at(number))
 
+    def places(self, numbers: list[int]) -> list[Place | None]:
+        """Return the lines that made the nodes with these creation numbers; equal ones are one object."""
+        marks = self.lines.at_all(numbers)
+        known = {mark: self._place(mark) for mark in set(marks)}
+        return [known[mark] for mark in marks]
+
     def statement(self, number: int) -> Statement | None:
         """Return the statement that made the node with this creation number."""
         mark = self.lines.at(number)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import torch
 from torch.utils import checkpoint
 
+from sphinx_graphviz_autograd.quick import quick
 from sphinx_graphviz_autograd.tracing.reading import Kind, read
 
 if TYPE_CHECKING:
@@ -51,36 +52,38 @@ class Saved:
     """The tensor, where it can be had."""
 
 
-def saved_tensors(node: Node, kind: Kind) -> Iterator[Saved]:
-    """Yield the tensors that a function keeps; not those that are None."""
+_saved = quick(Saved)
+
+
+def saved_tensors(node: Node, kind: Kind) -> list[Saved]:
+    """Return the tensors that a function keeps; not those that are None."""
     if kind.is_custom:
-        yield from _of_custom_function(node)
-        return
+        return list(_of_custom_function(node))
+    found: list[Saved] = []
     for name in kind.tensors:
-        attribute = name.removeprefix("_saved_")
+        attribute = name[len("_saved_") :]
         try:
-            raw = cast("Raw | tuple[Raw, ...]", read(node, f"_raw{name}"))
+            raw: Raw | tuple[Raw, ...] = getattr(node, f"_raw{name}")
         except RuntimeError:  # a tuple that was released; how many there were is not told any more
-            yield Saved(attribute, "freed")
+            found.append(_saved(attribute, "freed"))
             continue
         if isinstance(raw, tuple):
-            yield from _of_tuple(node, name, raw)
+            found.extend(_of_tuple(node, name, raw))
         elif raw.unpack_hook is not None:
-            yield Saved(attribute, _hooked(raw))
-        else:
-            yield from _of_attribute(node, name, raw)
+            found.append(_saved(attribute, _hooked(raw)))
+        elif (one := _of_attribute(node, name, raw)) is not None:
+            found.append(one)
+    return found
 
 
-def _of_attribute(node: Node, name: str, raw: Raw) -> Iterator[Saved]:
-    attribute = name.removeprefix("_saved_")
+def _of_attribute(node: Node, name: str, raw: Raw) -> Saved | None:
+    attribute = name[len("_saved_") :]
     try:
-        tensor = read(node, name)
+        tensor = getattr(node, name)
     except RuntimeError:
         kept = raw.data
-        yield Saved(attribute, "modified", kept) if isinstance(kept, torch.Tensor) else Saved(attribute, "freed")
-        return
-    if isinstance(tensor, torch.Tensor):
-        yield Saved(attribute, "alive", tensor)
+        return _saved(attribute, "modified", kept) if isinstance(kept, torch.Tensor) else _saved(attribute, "freed")
+    return _saved(attribute, "alive", tensor) if isinstance(tensor, torch.Tensor) else None
 
 
 def _of_tuple(node: Node, name: str, raws: tuple[Raw, ...]) -> Iterator[Saved]:

@@ -94,26 +94,26 @@ def _tell_apart(found: Sequence, graph: Graph) -> None:
     position = found.position
     tensors: dict[str, Hashable] = {}
     used: dict[str, int] = {}
-    numbers: dict[tuple[int | Fed, ...], int] = {}
+    numbers: dict[tuple[int, tuple[Fed, ...]], int] = {}
     for at, edges in enumerate(found.inputs):
-        alike: list[int | Fed] = [works[at]]
+        fed: list[Fed] = []
         offsets: list[int | None] = []
         for edge in edges:
             source = edge.source
             made = position.get(source)
             if made is not None:
-                alike.append((edge.kind, edge.slot, edge.output, None))
+                fed.append((edge.kind, edge.slot, edge.output, None))
                 offsets.append(at - made)
                 continue
             if source not in tensors:
                 tensors[source] = _describe_tensor(graph.by_id[source])
-            alike.append((edge.kind, edge.slot, edge.output, tensors[source]))
+            fed.append((edge.kind, edge.slot, edge.output, tensors[source]))
             offsets.append(at - used[source] if source in used else None)
             used[source] = at
-        key = tuple(alike)
+        key = (works[at], tuple(fed))
         token = numbers.setdefault(key, len(numbers))
         if token == len(found.roles):
-            found.roles.append((describe(found.functions[at], graph), key[1:]))
+            found.roles.append((describe(found.functions[at], graph), key[1]))
         found.tokens.append(token)
         found.offsets.append(offsets)
 
