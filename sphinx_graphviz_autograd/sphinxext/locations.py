@@ -12,8 +12,10 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import os
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -95,14 +97,15 @@ def locate(directive: SphinxDirective) -> Located:
 def find_rows(rows: Sequence[str], lines: Sequence[str], near: int) -> int:
     """Return the line, from 1, at which `rows` stand in `lines`: the one nearest to `near`, or `near` itself.
 
-    Indentation and quote marks before a row do not count, nor do blank rows.
+    Indentation and quote marks before a row do not count, nor does what stands beside it in a grid table, nor do blank
+    rows.
     """
     wanted = [(at, row.strip()) for at, row in enumerate(rows) if row.strip()]
     if not wanted:
         return near
 
     def stand_at(line: int) -> bool:
-        return all(0 < line + at <= len(lines) and lines[line + at - 1].rstrip().endswith(row) for at, row in wanted)
+        return all(0 < line + at <= len(lines) and _holds(lines[line + at - 1].strip(), row) for at, row in wanted)
 
     if stand_at(near):
         return near
@@ -110,6 +113,11 @@ def find_rows(rows: Sequence[str], lines: Sequence[str], near: int) -> int:
     if not found or (len(found) > 1 and abs(found[0] - near) == abs(found[1] - near)):
         return near
     return found[0]
+
+
+def _holds(line: str, row: str) -> bool:
+    """Return whether a line is a row, or has it in a cell of a grid table."""
+    return line.endswith(row) or (line.startswith("|") and re.search(rf"[|\s]{re.escape(row)}\s*\|", line) is not None)
 
 
 def _reported(directive: SphinxDirective) -> tuple[str, int]:
@@ -134,7 +142,7 @@ def _file(source: str, reported: int, folder: Path) -> tuple[Sequence[str], int,
     file = _relative(path, folder)
     if is_docstring:
         lines = _lines(path)
-        start = docstring_line("".join(lines), name)
+        start = docstring_line("".join(lines), name, Path(path))
         return (lines, 1 - start, Position(file, 0)) if start else ((), 0, Position(f"{file}{_DOCSTRING}{name}", 0))
     cell = reported // _CELL
     if path.endswith(".ipynb") and cell:
@@ -156,25 +164,47 @@ def _cell_lines(path: str, cell: int) -> Sequence[str]:
         return ()
 
 
-def docstring_line(text: str, name: str) -> int:
+def docstring_line(text: str, name: str, path: Path) -> int:
     """Return the line in the Python file `text` at which the docstring of the object `name` starts; 0 if unknown.
 
-    `name` is a qualified name with its module's, of which the file does not know the length.
+    `name` is a qualified name with its module's, of which the file does not know the length; `path` is the file's.
     """
     try:
-        tree: ast.AST = ast.parse(text)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return 0
     parts = name.split(".")
-    for skipped in range(1, len(parts) + 1):
+    if parts[-1] == (path.parent.name if path.stem == "__init__" else path.stem) and (line := _first_text(tree)):
+        return line
+    for skipped in range(1, len(parts)):
         node: ast.AST | None = tree
-        for part in parts[skipped:]:
+        for part in parts[skipped:-1]:
             node = node and _member(node, part)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                return first.lineno
+        member = node and _member(node, parts[-1])
+        line = _first_text(member) if member else _text_after(node, parts[-1]) if node else 0
+        if line:
+            return line
     return 0
+
+
+def _first_text(node: ast.AST) -> int:
+    """Return the line of the docstring that a module, class or function begins with; 0 if there is none."""
+    body = cast("list[ast.stmt]", getattr(node, "body", []))
+    return body[0].lineno if body and _is_text(body[0]) else 0
+
+
+def _text_after(node: ast.AST, name: str) -> int:
+    """Return the line of the docstring after an assignment to `name` in a module or class; 0 if there is none."""
+    body = cast("list[ast.stmt]", getattr(node, "body", []))
+    for statement, following in pairwise(body):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if _is_text(following) and any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return following.lineno
+    return 0
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _member(node: ast.AST, name: str) -> ast.AST | None:
@@ -197,6 +227,10 @@ def _option_rows(block_text: str) -> dict[str, int]:
 
 
 def _relative(path: str, folder: Path) -> str:
-    """Return the path relative to the source folder, and as it is if it is not below it."""
-    absolute = Path(path)
+    """Return the path relative to the source folder, or whole if it is not below it.
+
+    Docutils names included files relative to the working directory.
+    """
+    # `resolve` would follow links, and what is no file is a name such as `<rst_prolog>`
+    absolute = Path(os.path.abspath(path) if os.path.isfile(path) else path)  # noqa: PTH100, PTH113
     return absolute.relative_to(folder).as_posix() if absolute.is_relative_to(folder) else absolute.as_posix()

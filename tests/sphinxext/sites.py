@@ -143,10 +143,10 @@ def build(source: Path, *options: str, builder: str = "html", env: dict[str, str
     return Built(status, source.parent / builder, *words)
 
 
-def build_afresh(source: Path, *options: str, env: dict[str, str] | None = None) -> Built:
-    """Build a site as HTML with an interpreter of its own, on which the environment has its effects."""
+def build_afresh(source: Path, *options: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Built:
+    """Build a site as HTML with an interpreter of its own, on which the environment and working directory act."""
     command = [sys.executable, "-m", "sphinx", *_arguments(source, "html"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(env))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(env), cwd=cwd)
     return Built(done.returncode, source.parent / "html", done.stdout, done.stderr)
 
 

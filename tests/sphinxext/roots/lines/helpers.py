@@ -7,6 +7,16 @@ class Model:
     Words.
     """
 
+    size: int = 1
+    """The size.
+
+    .. autograd-exec::
+       :session: attribute
+
+       z = 1
+       raise ValueError("in the docstring of an attribute")
+    """
+
     def forward(self) -> None:
         """Compute.
 
