@@ -7,11 +7,14 @@ with what was last written, which holds for every builder, where Sphinx's scopes
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from sphinx_graphviz_autograd.drawing.passes import DEFAULT_SHOW, SHOW
+from sphinx_graphviz_autograd.drawing.style import PREFIX as CSS_PREFIX
+from sphinx_graphviz_autograd.drawing.style import custom_properties
 from sphinx_graphviz_autograd.sphinxext.locations import Position
 from sphinx_graphviz_autograd.sphinxext.options import DIRECTIONS
 from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype, warn
@@ -69,6 +72,22 @@ def _at_least(least: int) -> Callable[[object], object]:
     return check
 
 
+def _above(least: int) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if not (isinstance(value, int | float) and value > least):  # in these words, as NaN is not above either
+            raise ValueError(f"is not more than {least}")
+        return value
+
+    return check
+
+
+def _seed(value: object) -> object:
+    """Return a number that PyTorch's generators take."""
+    if not (isinstance(value, int) and -(2**63) <= value < 2**64):
+        raise ValueError("does not fit into 64 bits")
+    return value
+
+
 def _show_words(value: object) -> object:
     """Return a tuple of words; with `-D` they come in one text, separated by spaces or commas."""
     listed = value.replace(",", " ").split() if isinstance(value, str) else cast("list[str]", value)
@@ -82,11 +101,19 @@ def _show_words(value: object) -> object:
 def _colors(value: object) -> object:
     """Return pairs of CSS custom property and colour, from a mapping or from texts `name=colour`."""
     if isinstance(value, Mapping):
-        return tuple(sorted((str(name), str(colour)) for name, colour in value.items()))
-    pairs = [str(item).partition("=") for item in cast("list[str]", value)]
-    if not all(sign for _, sign, _ in pairs):
-        raise ValueError("is neither a mapping nor a list of texts such as 'leaf-fill=#ddeeff'")
-    return tuple(sorted((name.strip(), colour.strip()) for name, _, colour in pairs))
+        pairs = [(str(name), str(colour)) for name, colour in value.items()]
+    else:
+        parts = [str(item).partition("=") for item in cast("list[str]", value)]
+        if not all(sign for _, sign, _ in parts):
+            raise ValueError("is neither a mapping nor a list of texts such as 'leaf-fill=#ddeeff'")
+        pairs = [(name.strip(), colour.strip()) for name, _, colour in parts]
+    known = [name.removeprefix(f"--{CSS_PREFIX}") for name in custom_properties()]
+    for name, _ in pairs:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise ValueError(f"has the name {name!r}; {hint}")
+    return tuple(sorted(pairs))
 
 
 def switch(*, default: bool, meaning: str, rebuild: Rebuild = "") -> bool:
@@ -128,11 +155,11 @@ class Config:
         "Where results are kept. Such a folder can be committed; if empty, they are kept under the doctrees.",
     )
     timeout: int = value(
-        60, (int, float), "seconds", "How long the code of one session of a document may run.", _at_least(0)
+        60, (int, float), "seconds", "How long the code of one session of a document may run.", _above(0)
     )
     jobs: int = value(0, (int,), "a number", "How many sessions run at a time; 0: as many as cores.", _at_least(0))
     cuda: bool = switch(default=False, meaning="Whether the code sees CUDA devices.")
-    seed: int = value(0, (int,), "a number", "What the random generators are seeded with in each session.")
+    seed: int = value(0, (int,), "a number", "What the random generators are seeded with in each session.", _seed)
     prelude: str = value("", (str,), "Python code", "Runs at the start of each session.")
     show: tuple[str, ...] = value((), (list, tuple, str), _WORDS, "Shows more than is usual.", _show_words)
     hide: tuple[str, ...] = value((), (list, tuple, str), _WORDS, "Shows less than is usual.", _show_words)
@@ -162,7 +189,7 @@ class Config:
         "Which program lays figures out; `auto` takes the first of the two that is installed.",
         _one_of("auto", "graphviz-pure", "dot"),
     )
-    layout_timeout: int = value(20, (int, float), "seconds", "How long one layout may take.", _at_least(0))
+    layout_timeout: int = value(20, (int, float), "seconds", "How long one layout may take.", _above(0))
     html_format: str = value(
         "inline",
         (str,),

@@ -119,9 +119,13 @@ def test_colours_as_a_mapping() -> None:
     ("name", "value", "message"),
     [
         ("execute", "sometimes", "'sometimes' is none of 'auto', 'always', 'never'"),
-        ("timeout", -1, "-1 is less than 0"),
+        ("jobs", -1, "-1 is less than 0"),
+        ("timeout", 0, "0 is not more than 0"),
+        ("layout_timeout", float("nan"), "nan is not more than 0"),
+        ("seed", 2**64, "18446744073709551616 does not fit into 64 bits"),
         ("show", ["colour"], "['colour'] has the word 'colour', none of 'accumulate'"),
         ("colors", ["leaf"], "['leaf'] is neither a mapping nor a list of texts such as 'leaf-fill=#ddeeff'"),
+        ("colors", {"leaf-fil": "#fff"}, "{'leaf-fil': '#fff'} has the name 'leaf-fil'; did you mean 'leaf-fill'?"),
     ],
 )
 def test_wrong_configuration(name: str, value: object, message: str) -> None:
