@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import torch
 
-from sphinx_graphviz_autograd.tracing.nests import is_nest, items
+from sphinx_graphviz_autograd.tracing.nests import attributes, is_a, is_nest, items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +112,7 @@ class Assigned:
             text = target.variable
             if target.steps:
                 text, value = _follow(target, value, scope)
-            elif target.partly and not isinstance(value, torch.Tensor):
+            elif target.partly and not is_a(value, torch.Tensor):
                 continue
             elif is_global:
                 self.times[text] = self._clock
@@ -122,15 +122,15 @@ class Assigned:
             self._note_value(value, text, kind, statement)
 
     def _note_value(self, value: object, text: str, kind: int, statement: Statement) -> None:
-        if isinstance(value, torch.Tensor):
+        if is_a(value, torch.Tensor):
             self._note_tensor(value, text, kind, statement)
-        elif isinstance(value, torch.nn.Module):
+        elif is_a(value, torch.nn.Module):
             self.remember(value).names.setdefault((kind, text), Name(kind, self._clock, text))
         elif is_nest(value):
             for at, (name, item) in enumerate(items(value, text)):
                 if at == _LARGEST_NOTED:
                     break
-                if isinstance(item, torch.Tensor):
+                if is_a(item, torch.Tensor):
                     self._note_tensor(item, name, kind, statement)
 
     def _note_tensor(self, tensor: torch.Tensor, text: str, kind: int, statement: Statement) -> None:
@@ -220,7 +220,7 @@ def _follow(target: Target, value: object, scope: Mapping[str, object]) -> tuple
 
 def _attribute(value: object, name: str) -> object:
     """Return an attribute that is plainly stored; properties are not run."""
-    stored = cast("dict[str, object]", getattr(value, "__dict__", {}))
+    stored = attributes(value)
     if name in stored:
         return stored[name]
     for table in ("_parameters", "_buffers", "_modules"):

@@ -111,14 +111,14 @@ def _retained() -> list[tuple[torch.Tensor, torch.Tensor | None]]:
 
 def _gradient(value: torch.Tensor | None) -> Gradient | None:
     """Return a gradient as plain data; of one that has no plain numbers, the shape alone."""
-    if not isinstance(value, torch.Tensor) or (value.is_nested and value.layout == torch.strided):
+    if value is None or (value.is_nested and value.layout == torch.strided):
         return None
     shape = sizes(value.shape)
+    if value.is_nested or value.is_meta:
+        return Gradient(shape)
     numbers = value.detach()
     if numbers.layout != torch.strided:
         numbers = numbers.coalesce().values() if numbers.layout == torch.sparse_coo else numbers.to_dense()
-    if numbers.is_meta or numbers.is_nested:
-        return Gradient(shape)
     size = numbers.abs().double()
     norm = torch.linalg.vector_norm(size).item()
     whole = value.numel() <= _MOST_VALUES and value.layout == torch.strided

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from sphinx_graphviz_autograd.tracing.assigned import Known, Origin
 from sphinx_graphviz_autograd.tracing.marks import next_number
-from sphinx_graphviz_autograd.tracing.nests import flat
+from sphinx_graphviz_autograd.tracing.nests import flat, is_a
 from sphinx_graphviz_autograd.tracing.reading import tensor_meta
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Inputs(TorchFunctionMode):
         with torch._C.DisableTorchFunction():  # noqa: SLF001 -- subclasses must not see us look
             if end > first:
                 self.note_call(name, (*args, *kwargs.values()), first, end)
-            elif isinstance(result, torch.Tensor | tuple | list) or name in _READ_OUT:
+            elif issubclass(type(result), (torch.Tensor, tuple, list)) or name in _READ_OUT:
                 self._note_result(name, (*args, *kwargs.values()), result, lost)
         return result
 
@@ -162,7 +162,7 @@ class Inputs(TorchFunctionMode):
         found: list[Known | None] = []
         for value in flat(arguments):
             read_out = self._read_out.get(id(value))
-            if isinstance(value, torch.Tensor):
+            if is_a(value, torch.Tensor):
                 found.append(None if value.requires_grad else self._known(value))
             elif read_out is not None and read_out.is_of(value):
                 found.append(read_out.known)
@@ -189,7 +189,7 @@ def _name(func: _Function) -> str:
 
 
 def _tensors(values: Iterable[object]) -> Iterator[torch.Tensor]:
-    return (value for value in flat(values) if isinstance(value, torch.Tensor))
+    return (value for value in flat(values) if is_a(value, torch.Tensor))
 
 
 def _origins(values: Iterable[object]) -> tuple[Origin, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 
 from sphinx_graphviz_autograd.tracing.assigned import GLOBAL, POOR, Name
 from sphinx_graphviz_autograd.tracing.modules import join, own_tensors, submodules
-from sphinx_graphviz_autograd.tracing.nests import is_nest, items
+from sphinx_graphviz_autograd.tracing.nests import attributes, is_a, is_nest, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ class Names:
         self._modules: dict[int, str] = {}
         self._alive: list[object] = []  # what the tables know by id must not be replaced by something else
         for position, (variable, value) in enumerate(list(namespace.items())):
-            if variable.startswith("__") or isinstance(value, _NEVER_NAMES):
+            if variable.startswith("__") or issubclass(type(value), _NEVER_NAMES):
                 continue
             self._look_at(value, variable, self._rank(variable, position))
 
@@ -73,19 +73,19 @@ class Names:
         seen: set[int] = set()
         while waiting:
             name, held, depth = waiting.pop()
-            if isinstance(held, torch.Tensor):
+            if is_a(held, torch.Tensor):
                 yield name, held
                 continue
-            if isinstance(held, _NEVER_NAMES) or id(held) in seen or depth > _DEEPEST_NEST:
+            if issubclass(type(held), _NEVER_NAMES) or id(held) in seen or depth > _DEEPEST_NEST:
                 continue
             seen.add(id(held))
-            if isinstance(held, torch.nn.Module):
+            if is_a(held, torch.nn.Module):
                 yield from self._tensors_of(held, name)
             elif is_nest(held):
                 inner = [item for _, item in zip(range(_LARGEST_NEST), items(held, name), strict=False)]
                 waiting.extend((child, item, depth + 1) for child, item in reversed(inner))
             elif depth == 0:
-                stored = _stored(held)
+                stored = attributes(held)
                 waiting.extend(
                     (f"{name}.{key}", item, _DEEPEST_NEST - 1 if is_nest(item) else _DEEPEST_NEST)
                     for key, item in reversed(list(stored.items()))
@@ -100,19 +100,19 @@ class Names:
             yield from ((join(path, key), tensor) for key, tensor in own_tensors(inner))
         for path, inner in inside:
             if not type(inner).__module__.startswith("torch."):
-                for key, held in _stored(inner).items():
-                    if key not in _MODULE_TABLES and isinstance(held, torch.Tensor | list | tuple | dict):
+                for key, held in attributes(inner).items():
+                    if key not in _MODULE_TABLES and issubclass(type(held), (torch.Tensor, list, tuple, dict)):
                         yield from self._plainly_held(held, f"{path}.{key}")
 
     def _plainly_held(self, held: object, text: str) -> Iterator[tuple[str, torch.Tensor]]:
         """Yield tensors of an attribute of a module that is no parameter: modules in plain lists are found here."""
-        if isinstance(held, torch.Tensor):
+        if is_a(held, torch.Tensor):
             yield text, held
             return
         for _, (name, item) in zip(range(_LARGEST_NEST), items(held, text), strict=False):
-            if isinstance(item, torch.Tensor):
+            if is_a(item, torch.Tensor):
                 yield name, item
-            elif isinstance(item, torch.nn.Module) and id(item) not in self._modules:
+            elif is_a(item, torch.nn.Module) and id(item) not in self._modules:
                 yield from self._tensors_of(item, name)
 
     def has(self, tensor: torch.Tensor) -> bool:
@@ -170,12 +170,3 @@ def _texts(names: Iterable[Name]) -> tuple[str, ...]:
     by_kind = sorted(names, key=lambda name: name.kind)
     best = [name for name in by_kind if name.kind != POOR] or by_kind
     return tuple(dict.fromkeys(name.text for name in best if name.text != "_"))
-
-
-def _stored(value: object) -> dict[str, object]:
-    """Return the attributes that an object stores itself, without running any code of the author's."""
-    try:
-        stored: object = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-    return cast("dict[str, object]", stored) if isinstance(stored, dict) else {}

@@ -1,21 +1,32 @@
-"""Nests of values: tuples, lists, dicts and dataclasses, and what their items are called."""
+"""What values are, and what is in nests of them: tuples, lists, dicts and dataclasses.
+
+The values are the author's. They are asked by way of their types and of Python's own methods, so that no code of the
+author's runs, which might raise or lie.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+T = TypeVar("T")
 
 _DEEPEST = 2
 """Nests within the arguments of a function that are looked at."""
 
 
+def is_a(value: object, kind: type[T]) -> TypeGuard[T]:
+    """Whether `value` really is a `kind`; `isinstance` believes what an object says of its class."""
+    return issubclass(type(value), kind)
+
+
 def is_nest(value: object) -> bool:
     """Whether `value` is a tuple, list, dict or dataclass."""
-    return isinstance(value, tuple | list | dict) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
+    return issubclass(type(value), (tuple, list, dict)) or dataclasses.is_dataclass(type(value))
 
 
 def items(value: object, name: str) -> Iterator[tuple[str, object]]:
@@ -24,25 +35,36 @@ def items(value: object, name: str) -> Iterator[tuple[str, object]]:
     Keys that are neither text nor whole numbers are left out, since they cannot be written so that it is the same text
     in every run.
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        yield from _fields(value, name, [field.name for field in dataclasses.fields(value)])
-    elif isinstance(value, dict):
-        for key, item in list(value.items()):
+    kind = type(value)
+    if dataclasses.is_dataclass(kind):
+        yield from _fields(value, name, [field.name for field in dataclasses.fields(kind)])
+    elif is_a(value, dict):
+        for key, item in list(dict.items(value)):
             if type(key) in {str, int}:
                 yield f"{name}[{json.dumps(key, ensure_ascii=False)}]", item
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        yield from _fields(value, name, cast("tuple[str, ...]", value._fields))
-    elif isinstance(value, tuple | list):
-        for at, item in enumerate(value):
+    elif is_a(value, tuple) and isinstance(fields := getattr(kind, "_fields", None), tuple):
+        yield from _fields(value, name, fields)
+    else:
+        for at, item in enumerate(members(value)):
             yield f"{name}[{at}]", item
 
 
+def members(value: object) -> list[object]:
+    """Return the items of a tuple, list or dict without their names; nothing for other values."""
+    if is_a(value, dict):
+        return list(dict.values(value))
+    if is_a(value, tuple):
+        return list(tuple.__iter__(value))
+    return list(list.__iter__(value)) if is_a(value, list) else []
+
+
 def _fields(value: object, name: str, fields: Iterable[str]) -> Iterator[tuple[str, object]]:
-    missing = object()
     for field in fields:
-        item: object = getattr(value, field, missing)
-        if item is not missing:
-            yield f"{name}.{field}", item
+        try:
+            item: object = object.__getattribute__(value, field)
+        except AttributeError:
+            continue
+        yield f"{name}.{field}", item
 
 
 def flat(values: Iterable[object]) -> Iterator[object]:
@@ -51,8 +73,16 @@ def flat(values: Iterable[object]) -> Iterator[object]:
     waiting.reverse()
     while waiting:
         value, depth = waiting.pop()
-        if depth <= _DEEPEST and isinstance(value, tuple | list | dict):
-            inner = value.values() if isinstance(value, dict) else value
-            waiting.extend((item, depth + 1) for item in reversed(list(inner)))
+        if depth <= _DEEPEST and issubclass(type(value), (tuple, list, dict)):
+            waiting.extend((item, depth + 1) for item in reversed(members(value)))
         else:
             yield value
+
+
+def attributes(value: object) -> dict[str, object]:
+    """Return the attributes that an object stores itself; its properties are not asked."""
+    try:
+        stored: object = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return stored if isinstance(stored, dict) else {}

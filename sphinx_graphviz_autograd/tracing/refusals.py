@@ -9,7 +9,7 @@ import torch
 
 from sphinx_graphviz_autograd.model import Place
 from sphinx_graphviz_autograd.refusal import Refusal
-from sphinx_graphviz_autograd.tracing.nests import is_nest
+from sphinx_graphviz_autograd.tracing.nests import is_a, is_nest
 from sphinx_graphviz_autograd.tracing.reading import dtype_name
 from sphinx_graphviz_autograd.tracing.source import cut_in, mentions, operands, own_expressions
 
@@ -39,7 +39,7 @@ def refusal_of(
         return _of_tensor(name, tensor, _Cause(name, tensor, namespace, recorder))
     if value is None:
         return Refusal(expression, "none")
-    if isinstance(value, torch.nn.Module):
+    if is_a(value, torch.nn.Module):
         return Refusal(expression, "module", type(value).__name__)
     if is_nest(value):
         return Refusal(expression, "empty")
@@ -128,14 +128,14 @@ class _Cause:
 
     def _never_had_graph(self, variable: str) -> bool:
         value = self._namespace.get(variable)
-        if not isinstance(value, torch.Tensor) or self._recorder is None:
+        if not is_a(value, torch.Tensor) or self._recorder is None:
             return False
         return not self._requires_grad(value) and variable not in self._recorder.assigned.named_functions()
 
     def _requires_grad(self, value: object) -> bool:
-        if isinstance(value, torch.Tensor):
+        if is_a(value, torch.Tensor):
             return value.requires_grad
-        return isinstance(value, torch.nn.Module) and any(map(self._requires_grad, value.parameters()))
+        return is_a(value, torch.nn.Module) and any(map(self._requires_grad, value.parameters()))
 
 
 def _place(statement: Statement | None) -> Place | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, cast
 
 import torch
+
+from sphinx_graphviz_autograd.tracing.nests import is_a, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,6 +17,9 @@ _DEEPEST = 4
 
 _MOST_ITEMS = 100
 """Items of a nest that are written out."""
+
+_NAMED = (type, FunctionType, BuiltinFunctionType, MethodType)
+"""What is written as its name."""
 
 _MEANINGS: dict[str, tuple[str, ...]] = {
     "reduction": ("'none'", "'mean'", "'sum'"),
@@ -53,30 +59,31 @@ def value_text(value: object, depth: int = 0) -> str:
     """
     if value is None or type(value) in {bool, int, float, complex, str, bytes}:
         return repr(value)
-    if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
-        return str(value)
-    if isinstance(value, torch.device):
-        return repr(str(value))
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, torch.dtype | torch.layout | torch.memory_format | torch.device):
+        return repr(str(value)) if isinstance(value, torch.device) else str(value)
+    if is_a(value, torch.Tensor):
         return f"tensor of shape {tuple(value.shape)}" if not value.is_nested else "nested tensor"
-    if isinstance(value, list | tuple | dict | set | frozenset):
+    if issubclass(type(value), (list, tuple, dict, set, frozenset)):
         return _nest_text(value, depth)
-    name = getattr(value, "__qualname__", None) if isinstance(value, type) or callable(value) else None
-    return name if isinstance(name, str) else f"{type(value).__name__} object"
+    if issubclass(type(value), _NAMED):
+        return str(cast("type", value).__qualname__)
+    return f"{type(value).__name__} object"
 
 
 def _nest_text(value: object, depth: int) -> str:
     kind = type(value)
     if depth == _DEEPEST:
         return f"{kind.__name__} of {len(cast('list[object]', value))}"
-    if isinstance(value, dict):
-        inner = _items(f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in value.items())
+    if is_a(value, dict):
+        inner = _items(
+            f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in dict.items(value)
+        )
         return f"{{{inner}}}"
-    if isinstance(value, set | frozenset):
-        texts = sorted(value_text(item, depth + 1) for item in value)
+    if issubclass(kind, (set, frozenset)):
+        texts = sorted(value_text(item, depth + 1) for item in cast("set[object]", value))
         return f"{{{_items(texts)}}}" if texts else f"{kind.__name__}()"
-    texts = [value_text(item, depth + 1) for item in cast("tuple[object, ...]", value)]
-    if isinstance(value, list):
+    texts = [value_text(item, depth + 1) for item in members(value)]
+    if issubclass(kind, list):
         return f"[{_items(texts)}]"
     return f"({_items(texts)},)" if len(texts) == 1 else f"({_items(texts)})"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.autograd.graph import Node, get_gradient_edge
 
-from sphinx_graphviz_autograd.tracing.nests import is_nest, items
+from sphinx_graphviz_autograd.tracing.nests import is_a, is_nest, items
 from sphinx_graphviz_autograd.tracing.reading import tensor_meta
 from sphinx_graphviz_autograd.tracing.refusals import refusal_of
 
@@ -57,7 +57,7 @@ def _tensors(expression: str, value: object) -> Iterator[tuple[str, torch.Tensor
     seen: set[int] = set()
     while waiting:
         name, held = waiting.pop()
-        if isinstance(held, torch.Tensor):
+        if is_a(held, torch.Tensor):
             yield name, held
         elif is_nest(held) and id(held) not in seen:
             seen.add(id(held))

@@ -99,6 +99,21 @@ def test_sparse_gradient_has_a_norm() -> None:
     assert leaves(graph)[0].gradient == Gradient((5, 2), "", "2")
 
 
+def test_jagged_gradient_has_a_shape() -> None:
+    """The gradient of a jagged tensor has a shape, with a symbolic size."""
+    graph = grads("""
+        parts = [torch.ones(2, 3), torch.ones(4, 3)]
+        n = torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=True)
+        y = (n * 2).values().sum()
+        """)
+
+    (leaf,) = leaves(graph)
+    assert leaf.gradient is not None
+    assert leaf.gradient.shape[0] == 2
+    assert isinstance(leaf.gradient.shape[1], str)
+    assert (leaf.meta.layout, leaf.gradient.norm) == ("nested", "")
+
+
 def test_function_may_give_no_gradient() -> None:
     """Where a custom function gives None back, the edge is there and has no gradient."""
     graph = grads("""

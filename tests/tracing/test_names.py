@@ -205,6 +205,29 @@ def test_without_recording_names_come_from_the_namespace() -> None:
     assert graph.modules == ()
 
 
+def test_values_that_raise_or_lie_are_not_asked() -> None:
+    """No method and no property of the author's classes is run to look for names, and no class is taken on trust."""
+    ran = run("""
+        from unittest.mock import Mock
+
+        class Unfriendly(dict):
+            __hash__ = None
+
+            def raises(self, *_):
+                raise ValueError
+
+            __getattr__ = __eq__ = __iter__ = __len__ = items = values = raises
+            __class__ = property(raises)
+
+        odd = Unfriendly(w=leaf(1))
+        liar = Mock(spec=torch.Tensor)
+        listed = [odd, liar]
+        y = dict.__getitem__(odd, "w").sin()
+        """)
+
+    assert leaf_names(ran.graph) == ['odd["w"]']
+
+
 def test_stale_tensor_in_the_namespace_is_passed_over() -> None:
     """A variable whose graph PyTorch cannot tell does not keep the others from being captured."""
     ran = run("""
