@@ -29,6 +29,9 @@ _LOOK: Final = (
 )
 """The buttons for looking closer."""
 
+_BACKWARD: Final = "Backward"
+_ALONE: Final = "Picture alone"
+
 SENTENCES: Final = {
     "pause": "Pause",
     "close": "Close",
@@ -52,15 +55,20 @@ def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[
     """
     say = translate
     steps = "".join(_button(*button, say) for button in _WALK)
-    backward = f'<span class="{PREFIX}walk" hidden role="group">{xml_text(say("Backward"))} {steps}</span>'
+    backward = f'<span class="{PREFIX}walk" hidden role="group">{xml_text(say(_BACKWARD))} {steps}</span>'
     looks = "".join(_button(*button, say) for button in _LOOK)
     words = "".join(f' data-{name}="{xml_text(say(text))}"' for name, text in SENTENCES.items())
     return (
         f'<div class="{PREFIX}scroll" role="group" tabindex="0" aria-label="{xml_text(label)}">\n{svg}\n</div>\n'
         f'<div class="{PREFIX}tools"{words}>{backward if walk else ""}<span class="{PREFIX}look" hidden>{looks}</span>'
-        f'<a href="{xml_text(file)}">{xml_text(say("Picture alone"))}</a></div>\n'
+        f'<a href="{xml_text(file)}">{xml_text(say(_ALONE))}</a></div>\n'
         f'<p class="{PREFIX}status" role="status"></p>'
     )
+
+
+def words() -> tuple[str, ...]:
+    """Return the words that are translated."""
+    return (_BACKWARD, *(name for _, name, _ in (*_WALK, *_LOOK)), _ALONE, *SENTENCES.values())
 
 
 def _button(does: str, name: str, icon: str, translate: Callable[[str], str]) -> str:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("Operation", "Shape", "Type", "Made at", "Module", "Keeps", "Gradient", "Feeds")
 """The headings after the first, in English."""
 
+_SUMMARY: Final = "The graph as a table"
+_CAPTION: Final = "The nodes of this graph, in the order in which backward visits them"
+_CUT: Final = "cut off by"
+
 _SAVED: Final = View(show=frozenset({"shapes", "names"}))
 """What is told of a saved tensor."""
 
@@ -63,10 +67,10 @@ class Table:
         headings = "".join(
             f'<th scope="col" data-column="{name}">{xml_text(say(name))}</th>' for name in ("Node", *used)
         )
-        caption = xml_text(say("The nodes of this graph, in the order in which backward visits them"))
+        caption = xml_text(say(_CAPTION))
         return (
             f'<details class="{PREFIX[:-1]} {PREFIX}table" id="{self.prefix}-table">\n'
-            f"<summary>{xml_text(say('The graph as a table'))}</summary>\n"
+            f"<summary>{xml_text(say(_SUMMARY))}</summary>\n"
             f'<div role="group" tabindex="0" aria-label="{caption}">\n'
             f"<table>\n<caption>{caption}</caption>\n<thead>\n<tr>{headings}</tr>\n</thead>\n"
             f"{body}</table>\n</div>\n</details>\n"
@@ -113,7 +117,7 @@ class Table:
             case Output():
                 cells |= _tensors((node.meta,))
             case Data():
-                cut = f"{self.translate('cut off by')} {node.cut}" if node.cut else ""
+                cut = f"{self.translate(_CUT)} {node.cut}" if node.cut else ""
                 cells |= _tensors((node.meta,)) | {"Made at": self._made_at(node.place), "Operation": cut}
             case SavedTensor():
                 cells |= _tensors((node.meta,) if node.meta else ()) | {"Keeps": self._saved(node)}
@@ -192,6 +196,11 @@ class Table:
             if edge.kind == "saved" and isinstance(saved, SavedTensor):
                 found.setdefault(edge.target, []).append(saved)
         return found
+
+
+def words() -> tuple[str, ...]:
+    """Return the words that are translated, beside those of the legend."""
+    return ("Node", *COLUMNS, _SUMMARY, _CAPTION, _CUT)
 
 
 def _metas(node: Node) -> tuple[TensorMeta, ...]:

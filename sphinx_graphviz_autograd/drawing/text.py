@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.drawing.labels import kind, label
 from sphinx_graphviz_autograd.drawing.plain import plain
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.drawing.passes.view import View
     from sphinx_graphviz_autograd.model import Graph, Node, Place
+
+SENTENCE: Final = "Autograd graph of {outputs}: {functions} and {leaves}."
+FUNCTIONS: Final = ("{number} function", "{number} functions")
+LEAVES: Final = ("{number} leaf tensor", "{number} leaf tensors")
+MORE: Final = "{number} more"
+AND: Final = "{} and {}"
+PHRASES: Final = (SENTENCE, *FUNCTIONS, *LEAVES, MORE, AND)
+"""What the sentence is made of, and is translated."""
 
 
 def tree(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
@@ -50,23 +58,26 @@ def words(node: Node, graph: Graph, view: View, place: Callable[[Place], str]) -
     return ", ".join(part for part in (name, said, details) if part)
 
 
-def sentence(graph: Graph) -> str:
-    """Return what the picture shows in a sentence, for those who cannot see it."""
+def sentence(graph: Graph, translate: Callable[[str], str] = str) -> str:
+    """Return what the picture shows in a sentence, for those who cannot see it.
+
+    `translate` turns an English phrase of ours into the reader's language.
+    """
+    say = translate
     functions = sum(isinstance(node, GradFn) for node in graph.nodes)
     leaves = [node for node in graph.nodes if isinstance(node, Leaf)]
-    outputs = _listed([plain(output.name) for output in graph.outputs])
-    named = _listed([plain(leaf.names[0]) for leaf in leaves if leaf.names])
-    tensors = f"{len(leaves)} leaf tensor{'s' * (len(leaves) != 1)}"
-    return (
-        f"Autograd graph of {outputs}: {functions} function{'s' * (functions != 1)} and {tensors}"
-        f"{f' ({named})' if named else ''}."
+    named = _listed([plain(leaf.names[0]) for leaf in leaves if leaf.names], say)
+    return say(SENTENCE).format(
+        outputs=_listed([plain(output.name) for output in graph.outputs], say),
+        functions=say(FUNCTIONS[functions != 1]).format(number=functions),
+        leaves=say(LEAVES[len(leaves) != 1]).format(number=len(leaves)) + (f" ({named})" if named else ""),
     )
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: list[str], say: Callable[[str], str]) -> str:
     if len(names) > 6:  # noqa: PLR2004 - more would not be listened to
-        names = [*names[:5], f"{len(names) - 5} more"]
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+        names = [*names[:5], say(MORE).format(number=len(names) - 5)]
+    return say(AND).format(", ".join(names[:-1]), names[-1]) if len(names) > 1 else "".join(names)
 
 
 def _is_used(id_: str, graph: Graph) -> bool:

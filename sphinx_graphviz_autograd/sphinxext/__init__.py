@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_graphviz_autograd.sphinxext import assets, config
+from sphinx_graphviz_autograd.sphinxext import assets, config, translation
 from sphinx_graphviz_autograd.sphinxext.build import Build
 from sphinx_graphviz_autograd.sphinxext.directive import AutogradExec, AutogradGraph
 from sphinx_graphviz_autograd.sphinxext.doctree import fill_places
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def connect(app: Sphinx) -> None:
     """Register everything with Sphinx."""
     config.register(app)
+    translation.connect(app)
     app.add_domain(Pages)
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-exec", AutogradExec)

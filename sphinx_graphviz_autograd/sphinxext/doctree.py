@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from docutils import nodes
-from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_graphviz_autograd.drawing import svg
@@ -21,6 +20,7 @@ from sphinx_graphviz_autograd.sphinxext.nodes import (
     AutogradReference,
     AutogradTable,
 )
+from sphinx_graphviz_autograd.sphinxext.translation import FAILED, REASON_BELOW, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -119,12 +119,12 @@ def _output(options: Options, outcome: Outcome) -> Iterator[nodes.Node]:
 
 
 def _notes(outcome: Outcome) -> Iterator[nodes.Node]:
-    for message in (*(problem.message for problem in outcome.problems), *(_(note) for note in outcome.notes)):
+    for message in (*(problem.message for problem in outcome.problems), *(say(note) for note in outcome.notes)):
         yield nodes.warning("", nodes.paragraph("", "", *_marked(message)), classes=[f"{CLASS}-note"])
 
 
 def _no_graph(outcome: Outcome) -> nodes.paragraph:
-    words = _("No graph, as the code failed.") if outcome.failure else _("No graph, for the reason given below.")
+    words = say(FAILED if outcome.failure else REASON_BELOW)
     return nodes.paragraph(words, words, classes=[f"{CLASS}-missing"])
 
 
@@ -156,7 +156,7 @@ def _table(drawn: Drawn, graph: Graph, prefix: str) -> AutogradTable:
     """Return the nodes of a figure as a table."""
     wanted = drawn.wanted
     captured = wanted.figure.graph if isinstance(wanted.figure.graph, Graph) else graph
-    table = Table(graph, captured, prefix, wanted.place, wanted.line, boxes=drawn.medium == "inline")
+    table = Table(graph, captured, prefix, wanted.place, wanted.line, boxes=drawn.medium == "inline", translate=say)
     return AutogradTable("", html=table.html())
 
 
@@ -179,8 +179,10 @@ def _legend(rows: Sequence[Row], figure: nodes.Element) -> nodes.legend:
     entries = nodes.bullet_list(classes=[f"{CLASS}-legend"], bullet="*")
     for row in rows:
         swatch = nodes.inline("", "", classes=list(row.swatch))
-        word = nodes.strong("", _(row.word))
-        body = nodes.paragraph("", "", swatch, word, nodes.Text(": "), *_items(row.items), nodes.Text(_(row.sentence)))
+        word = nodes.strong("", say(row.word))
+        body = nodes.paragraph(
+            "", "", swatch, word, nodes.Text(": "), *_items(row.items), nodes.Text(say(row.sentence))
+        )
         body.source, body.line = figure.source, figure.line
         entries += nodes.list_item("", body)
     return nodes.legend("", entries)

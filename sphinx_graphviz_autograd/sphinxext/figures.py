@@ -9,6 +9,7 @@ from sphinx_graphviz_autograd.drawing import foreign, legend, passes, text
 from sphinx_graphviz_autograd.drawing.dot import to_dot
 from sphinx_graphviz_autograd.drawing.passes import View
 from sphinx_graphviz_autograd.execution.session import Drawing
+from sphinx_graphviz_autograd.sphinxext.translation import ITERATION, LINE, LINE_ABOVE, TITLE, TITLE_ALONE, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +60,7 @@ def medium(builder: Builder, config: Config, *, pdf: bool) -> Medium:
 
 def plan(figure: Figure, view: View, place: Callable[[Place], str]) -> Plan:
     """Return what to draw of a captured graph, or of a drawing that the author's code made."""
-    title = f"Autograd graph of {figure.expression}" if figure.expression else "Autograd graph"
+    title = say(TITLE).format(expression=figure.expression) if figure.expression else say(TITLE_ALONE)
     graph = figure.graph
     if isinstance(graph, Drawing):
         source = graph.source
@@ -69,7 +70,7 @@ def plan(figure: Figure, view: View, place: Callable[[Place], str]) -> Plan:
     return Plan(
         to_dot(graph, view, place),
         title,
-        text.sentence(graph),
+        text.sentence(graph, say),
         legend.rows(graph, view, place),
         text.tree(graph, view, place),
         graph,
@@ -114,12 +115,12 @@ def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
     """
 
     def words(place: Place) -> str:
-        again = f", iteration {place.iteration}" if place.iteration > 1 else ""
+        again = f", {say(ITERATION).format(iteration=place.iteration)}" if place.iteration > 1 else ""
         if place.file or not 0 <= place.block < len(blocks):
-            return f"{place.file} line {place.line}{again}".lstrip()
+            return f"{place.file} {say(LINE).format(line=place.line)}{again}".lstrip()
         line = place.line + (blocks[place.block].options.lineno_start or 1) - 1
-        above = " above" if place.block != own and blocks[own].code.strip() else ""
-        return f"line {line}{above}{again}"
+        template = LINE_ABOVE if place.block != own and blocks[own].code.strip() else LINE
+        return f"{say(template).format(line=line)}{again}"
 
     return words
 

@@ -9,6 +9,7 @@ from docutils import nodes
 
 from sphinx_graphviz_autograd.drawing import controls
 from sphinx_graphviz_autograd.drawing.style import PREFIX
+from sphinx_graphviz_autograd.sphinxext.translation import say
 
 if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
@@ -84,7 +85,7 @@ def visit_image_html(translator: HTML5Translator, node: AutogradImage) -> None:
     """Write the SVG into the page, with its controls, in an element that bears the classes of the image."""
     builder = translator.builder
     file = posixpath.join(builder.imgpath, builder.images[node["file"]])
-    inside = controls.around(node["svg"], label=node["title"], file=file, walk=node["walk"])
+    inside = controls.around(node["svg"], label=node["title"], file=file, walk=node["walk"], translate=say)
     translator.body.append(translator.starttag(node, "div", ""))
     translator.body.append(f"{inside}\n</div>\n")
     raise nodes.SkipNode
