@@ -13,12 +13,14 @@ from sphinx_graphviz_autograd.drawing.passes.fold import fold
 from sphinx_graphviz_autograd.drawing.passes.hide import hide
 from sphinx_graphviz_autograd.drawing.passes.named import named
 from sphinx_graphviz_autograd.drawing.passes.split import split
+from sphinx_graphviz_autograd.drawing.passes.structure import sequence
 from sphinx_graphviz_autograd.drawing.passes.view import DEFAULT_SHOW, SHOW, View
 from sphinx_graphviz_autograd.quick import collector_at_rest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sphinx_graphviz_autograd.drawing.passes.structure import Sequence
     from sphinx_graphviz_autograd.model import Graph
 
 __all__ = ["DEFAULT_SHOW", "SHOW", "View", "apply"]
@@ -57,18 +59,19 @@ def _coarse_enough(graph: Graph, view: View) -> Graph:
     """
     if view.depth is not None:
         return _folded(collapse(graph, view.depth, view.expand), view)
-    drawn = _folded(graph, view)
+    ran = sequence(graph) if len(graph.nodes) > _PAGE else None
+    drawn = _folded(graph, view, ran)
     for depth in range(levels(graph) - 1, -1, -1):
         if len(drawn.nodes) <= view.max_nodes // 2:
             break
-        coarser = _folded(collapse(graph, depth, view.expand), view)
+        coarser = _folded(collapse(graph, depth, view.expand, ran), view)
         if len(coarser.nodes) < len(drawn.nodes):
             drawn = coarser
     return drawn
 
 
-def _folded(graph: Graph, view: View) -> Graph:
-    return fold(graph, view) if view.fold == "auto" and len(graph.nodes) > _PAGE else graph
+def _folded(graph: Graph, view: View, ran: Sequence | None = None) -> Graph:
+    return fold(graph, view, ran) if view.fold == "auto" and len(graph.nodes) > _PAGE else graph
 
 
 def _capped(graph: Graph, view: View, uses: Mapping[str, int]) -> Graph:

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
 
     from sphinx_graphviz_autograd.drawing.passes.contract import Flow
+    from sphinx_graphviz_autograd.drawing.passes.structure import Sequence
     from sphinx_graphviz_autograd.model import Graph, Node
 
 
-def collapse(graph: Graph, depth: int, expand: Collection[str] = ()) -> Graph:
+def collapse(graph: Graph, depth: int, expand: Collection[str] = (), ran: Sequence | None = None) -> Graph:
     """Return the graph with each module call below a depth drawn as one box.
 
     Args:
         graph: what was captured.
         depth: how many levels of modules are opened; with 0 the outermost call is one box.
         expand: paths of modules that are drawn in full; so are the modules around them as far as they must be.
+        ran: the graph's `sequence`, if that is known already.
     """
     box = [_box(call, depth, expand, graph) for call in range(len(graph.modules))]
     calls: dict[str, str] = {}
@@ -42,7 +44,7 @@ def collapse(graph: Graph, depth: int, expand: Collection[str] = ()) -> Graph:
         if node.id in calls:
             inside.setdefault(calls[node.id], []).append(node)
     flow = flows(graph, calls, leaves=True)
-    structures = _structures(graph, calls)
+    structures = _structures(ran or sequence(graph), calls)
     groups = {call: _group(int(call), nodes, graph, flow[call], structures[call]) for call, nodes in inside.items()}
     members = {node: groups[call].id for node, call in calls.items()}
     return contract(graph, {group.id: group for group in groups.values()}, members)
@@ -94,9 +96,8 @@ def _group(call: int, nodes: list[Node], graph: Graph, flow: Flow, structure: st
     )
 
 
-def _structures(graph: Graph, calls: dict[str, str]) -> dict[str, str]:
+def _structures(ran: Sequence, calls: dict[str, str]) -> dict[str, str]:
     """Return for each group a digest of what is in it, in the order in which it ran; what feeds it does not count."""
-    ran = sequence(graph)
     parts: dict[str, list[str]] = {}
     places: dict[str, int] = {}
     texts: dict[Hashable, str] = {}

@@ -55,18 +55,20 @@ class _Fold:
         return self.start + self.period * self.times
 
 
-def fold(graph: Graph, view: View) -> Graph:
-    """Return the graph with repetitions of at least four steps folded, those inside others first."""
+def fold(graph: Graph, view: View, ran: Sequence | None = None) -> Graph:
+    """Return the graph with repetitions of at least four steps folded, those inside others first.
+
+    `ran` is the graph's `sequence`, if that is known already.
+    """
     for _ in range(_DEEPEST):
-        folded = _fold_once(graph, view)
+        folded = _fold_once(graph, view, ran or sequence(graph))
         if folded is graph:
             break
-        graph = folded
+        graph, ran = folded, None
     return graph
 
 
-def _fold_once(graph: Graph, view: View) -> Graph:
-    ran = sequence(graph)
+def _fold_once(graph: Graph, view: View, ran: Sequence) -> Graph:
     found = repeats(ran)
     folds = _folds(ran, found, graph) if found else []
     if not folds:

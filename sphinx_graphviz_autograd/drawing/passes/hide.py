@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def hide(graph: Graph, show: AbstractSet[str]) -> Graph:
     """Return the graph with nothing in it but what `show` names, beside outputs, functions and leaves."""
-    if "saved" not in show:
-        graph = _without_kind(graph, SavedTensor)
-    if "data" not in show:
-        graph = _without_kind(graph, Data)
+    hidden = tuple(kind for word, kind in (("saved", SavedTensor), ("data", Data)) if word not in show)
+    gone = {node.id for node in graph.nodes if isinstance(node, hidden)}
+    if gone:
+        graph = _without(graph, gone)
     if "plumbing" not in show:
         graph = hide_plumbing(graph)
     return graph
@@ -72,12 +72,8 @@ def _bridge(edge: Edge, fed_by: dict[str, Edge], gone: Collection[str], bridged:
     return replace(edge, source=over.source, output=over.output, hidden=edge.hidden + over.hidden)
 
 
-def _without_kind(graph: Graph, kind: type[SavedTensor | Data]) -> Graph:
-    gone = {node.id for node in graph.nodes if isinstance(node, kind)}
-    return _without(graph, gone) if gone else graph
-
-
 def _without(graph: Graph, gone: Collection[str]) -> Graph:
     """Return the graph without these nodes, their edges, and what only they kept in it."""
-    edges = tuple(edge for edge in graph.edges if edge.source not in gone and edge.target not in gone)
-    return replace(graph, nodes=tuple(node for node in graph.nodes if node.id not in gone), edges=edges)
+    nodes = [node for node in graph.nodes if node.id not in gone]
+    edges = [edge for edge in graph.edges if edge.source not in gone and edge.target not in gone]
+    return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
