@@ -68,6 +68,8 @@ class _Running:
     namespace: dict[str, object]
     recorder: Recorder
     flags: int = 0
+    recursion_limit: int = field(default_factory=sys.getrecursionlimit)
+    """How deep the author's code may call; what runs around it keeps to a limit of its own."""
     last: list[object] = field(default_factory=list)
     """The value of the block's last expression, once there is one."""
 
@@ -132,7 +134,9 @@ def _run_prelude(running: _Running) -> Failure | None:
         exec(compile(source, PRELUDE_NAME, "exec", dont_inherit=True), running.namespace)  # noqa: S102  # what this is for
     except BaseException as error:  # noqa: BLE001  # the author's code may raise anything
         failure = exception_failure(error, 0, running.folders)
-        return Failure(failure.kind, 0, Place(0, 0), f"{failure.message} (in the prelude)", failure.traceback)
+        return Failure(
+            failure.kind, 0, Place(0, 0), f"{failure.message} (in `autograd_graph_prelude`)", failure.traceback
+        )
     return None
 
 
@@ -179,6 +183,8 @@ def _compiled(running: _Running, snippet: Snippet, name: str) -> list[CodeType]:
 def _execute(running: _Running, codes: list[CodeType]) -> BaseException | None:
     """Run a block; return the exception that it raised."""
     process = os.getpid()
+    own_limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(running.recursion_limit)
     try:
         exec(codes[0], running.namespace)  # noqa: S102  # what this is for
         running.last.extend(eval(code, running.namespace) for code in codes[1:])  # noqa: S307  # likewise
@@ -187,6 +193,8 @@ def _execute(running: _Running, codes: list[CodeType]) -> BaseException | None:
     finally:
         if os.getpid() != process:
             os._exit(0)  # a fork that the author's code has made, and let run on into ours
+        running.recursion_limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(own_limit)
     return None
 
 
@@ -232,10 +240,15 @@ def _last_expression(source: str) -> str:
 
 def _undefined(error: NameError, namespace: Mapping[str, object]) -> str:
     """Say which name is unknown, and which known one is most like it."""
-    known = [name for name in namespace if not name.startswith("_")]
+    known = [name for name in _named(namespace) if not name.startswith("_")]
     close = difflib.get_close_matches(error.name or "", known, 1)
     hint = f"; did you mean `{close[0]}`?" if close else ""
     return f"`{error.name}` is not defined{hint}" if error.name else str(error)
+
+
+def _named(namespace: Mapping[str, object]) -> dict[str, object]:
+    """Return what has a name: `globals()[3] = x` is allowed."""
+    return {name: value for name, value in namespace.items() if type(name) is str}
 
 
 def _figures(
@@ -246,13 +259,14 @@ def _figures(
 
     figures: list[Figure] = []
     refusals: list[Refusal] = []
+    namespace = _named(running.namespace)
     for part in _parts(running, snippet, values):
         drawing = as_drawing(next(iter(part.values())), running.folders)
         if drawing is not None:
             figures.append(Figure(next(iter(part)), drawing))
             continue
         with warnings.catch_warnings(action="ignore"):  # the author's filters are not meant for what we do
-            captured = capture(part, recorder=running.recorder, namespace=running.namespace, options=snippet.capture)
+            captured = capture(part, recorder=running.recorder, namespace=namespace, options=snippet.capture)
         refusals.extend(captured.refusals)
         if captured.graph is not None:
             refused = {one.expression for one in captured.refusals if one.reason not in {"freed", "backward"}}

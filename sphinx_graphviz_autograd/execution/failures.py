@@ -40,14 +40,17 @@ def exception_failure(error: BaseException, block: int, folders: Folders) -> Fai
     if isinstance(error, SystemExit):
         kind = "crash"
         code = "" if error.code is None else _words(lambda: repr(error.code))
-        message = _one_line(tidy(f"called sys.exit({code})", folders))
+        message = _one_line(tidy(f"the code called sys.exit({code})", folders))
     return Failure(kind, block, _innermost_place(error, block), message, _traceback_text(error, folders))
 
 
 def syntax_failure(error: Exception, block: int, source: str, folders: Folders) -> Failure:
     """Return the failure that an exception of the compiler is."""
     line = error.lineno if isinstance(error, SyntaxError) else None
-    last = max(1, len(source.rstrip().splitlines()))
+    rows = source.rstrip().splitlines()
+    last = max(1, len(rows))
+    if isinstance(error, SyntaxError) and error.text is None and line and line <= len(rows):
+        error.text = rows[line - 1]  # what is wrong beyond the grammar comes without it
     text = tidy("".join(traceback.TracebackException(type(error), error, None).format_exception_only()), folders)
     return Failure("syntax", block, Place(block, min(line or 0, last)), exception_line(error, folders), text)
 
@@ -104,10 +107,14 @@ def death_failure(session: Session, block: int, code: int, place: Place | None, 
     """
     if limit is not None:
         kind: FailureKind = "timeout"
-        message = f"did not end within {limit:g} seconds"
+        message = f"the code did not end within {limit:g} seconds (`autograd_graph_timeout`)"
     else:
         kind = "crash"
-        message = f"called os._exit({code})" if code >= 0 and place is not None else death(code)
+        message = (
+            f"the code called os._exit({code})"
+            if code >= 0 and place is not None
+            else f"the process that ran the code {death(code)}"
+        )
     if place is None or place.block >= len(session.snippets):
         return Failure(kind, block, Place(block, 0), message)
     line = statement_line(session.snippets[place.block].code, place.line)

@@ -30,6 +30,8 @@ _ADDRESS: Final = re.compile(r"\bat 0x[0-9A-Fa-f]{6,16}\b")
 _TRIGGERED: Final = re.compile(r" \(Triggered internally at [^)]*\)")
 """Where in PyTorch's C++ sources a warning was made: a path of the machine that compiled it."""
 
+_NO_INPUT: Final = "nobody can answer while documents are built: standard input is not available"
+
 
 def tidy(text: str, folders: Folders) -> str:
     """Return printed text as it is kept: the same on every machine, and without what only terminals understand."""
@@ -45,6 +47,7 @@ def capture_output(spools: Spools) -> None:
     spools.redirect()
     sys.stdout = sys.__stdout__ = _Stream(spools, "stdout", 1)  # type: ignore[misc, assignment]  # a text stream as well
     sys.stderr = sys.__stderr__ = _Stream(spools, "stderr", 2)  # type: ignore[misc, assignment]  # likewise
+    sys.breakpointhook = _no_debugger
     sys.stdin = sys.__stdin__ = _NoInput()  # type: ignore[misc, assignment]  # likewise
     warnings.formatwarning = _format_warning
 
@@ -155,6 +158,11 @@ class _Stream(io.TextIOBase):
         return len(text)
 
 
+def _no_debugger(*_arguments: object, **_options: object) -> NoReturn:
+    """Take the place of what `breakpoint()` starts."""
+    raise EOFError(_NO_INPUT)
+
+
 class _NoInput(io.TextIOBase):
     """A standard input that says why there is none."""
 
@@ -162,7 +170,7 @@ class _NoInput(io.TextIOBase):
         return True
 
     def read(self, _size: int | None = -1, /) -> NoReturn:
-        raise EOFError("nobody can answer while documents are built: standard input is not available")
+        raise EOFError(_NO_INPUT)
 
     def readline(self, _size: int = -1, /) -> NoReturn:  # type: ignore[override]  # never returns, on purpose
         self.read()

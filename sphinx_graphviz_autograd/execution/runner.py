@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from sphinx_graphviz_autograd.execution.blocks import run_session
 from sphinx_graphviz_autograd.execution.dependencies import installed_version
-from sphinx_graphviz_autograd.execution.messages import Answer, Begun, Ended, Ready, answer_line
+from sphinx_graphviz_autograd.execution.messages import Answer, Begun, BlockDone, Ended, Ready, answer_line
 from sphinx_graphviz_autograd.execution.outputs import capture_output, tidy
 from sphinx_graphviz_autograd.execution.paths import folders_of, machine_folders
 from sphinx_graphviz_autograd.execution.processes import DUMP_SIGNAL
@@ -46,7 +46,11 @@ def run_alone(number: int, session: Session, spools: Spools, dump: int, channel:
         faulthandler.register(DUMP_SIGNAL, dump, all_threads=False)
     _note_exit(dump)
 
+    done: list[BlockDone] = []
+
     def tell(answer: Answer) -> None:
+        if isinstance(answer, BlockDone):
+            done.append(answer)
         line = memoryview(answer_line(answer))
         while line:
             line = line[channel.write(line) :]
@@ -59,7 +63,8 @@ def run_alone(number: int, session: Session, spools: Spools, dump: int, channel:
     except BaseException as error:  # noqa: BLE001  # a defect of ours must not look like one of the author's
         words = f"the extension itself failed, please report it: {type(error).__name__}: {error}".partition("\n")[0]
         trace = "".join(traceback.format_exception(error))
-        tell(Ended(number, Failure("crash", 0, Place(0, 0), tidy(words, folders), tidy(trace, folders))))
+        block = min(len(done), len(session.snippets) - 1)
+        tell(Ended(number, Failure("crash", block, Place(block, 0), tidy(words, folders), tidy(trace, folders))))
 
 
 def _note_exit(dump: int) -> None:

@@ -96,7 +96,7 @@ def test_a_failing_prelude_is_told(bench: Workbench) -> None:
     result = bench.run("print(1)", prelude="a = 5\na.b")
 
     assert result.failure is not None
-    assert result.failure.message == "AttributeError: 'int' object has no attribute 'b' (in the prelude)"
+    assert result.failure.message == "AttributeError: 'int' object has no attribute 'b' (in `autograd_graph_prelude`)"
     assert result.failure.place == Place(0, 0)
     assert 'File "<autograd_graph_prelude>", line 2' in result.failure.traceback
 
@@ -235,6 +235,15 @@ def test_what_the_code_leaves_behind_is_tidied_up(bench: Workbench) -> None:
 def test_filters_of_warnings_do_not_reach_us(bench: Workbench) -> None:
     """Code that turns warnings into errors does so for itself; capturing goes on."""
     assert graph(bench, MODEL, drawn("import warnings\nwarnings.simplefilter('error')", "loss")).outputs
+
+
+def test_what_the_code_does_to_the_interpreter_does_not_reach_us(bench: Workbench) -> None:
+    """A low limit of recursion, and global names that are no names, leave the figures as they are."""
+    code = "import sys\nglobals()[3] = globals()[()] = 4\nsys.setrecursionlimit(60)"
+
+    made = graph(bench, MODEL, code, drawn("assert sys.getrecursionlimit() == 60", "loss"))
+    assert [node.name for node in made.nodes if isinstance(node, GradFn)] == ["SumBackward0", "MulBackward0"]
+    assert bench.run(code, drawn("", "los")).blocks[1].refusals[0].reason == "undefined"
 
 
 def test_the_environment_names_what_was_imported(bench: Workbench) -> None:

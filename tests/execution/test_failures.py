@@ -51,6 +51,13 @@ def failure(bench: Workbench, *blocks: str | Snippet) -> Failure:
             "IndentationError: expected an indented block after 'if' statement on line 1",
             id="indentation",
         ),
+        pytest.param(
+            ["breakpoint()"],
+            "execution",
+            (0, 1),
+            "EOFError: nobody can answer while documents are built: standard input is not available",
+            id="breakpoint",
+        ),
         pytest.param(["pass\nreturn 1"], "syntax", (0, 2), "SyntaxError: 'return' outside function", id="compiler"),
         pytest.param(["pass\nraise KeyboardInterrupt"], "execution", (0, 2), "KeyboardInterrupt", id="interrupt"),
         pytest.param(
@@ -89,9 +96,11 @@ def failure(bench: Workbench, *blocks: str | Snippet) -> Failure:
             id="text that interrupts",
         ),
         pytest.param(["raise ValueError('one\\ntwo')"], "execution", (0, 1), "ValueError: one", id="several lines"),
-        pytest.param(["import sys\nsys.exit(3)"], "crash", (0, 2), "called sys.exit(3)", id="exit"),
-        pytest.param(["exit()"], "crash", (0, 1), "called sys.exit()", id="exit without a status"),
-        pytest.param(["raise SystemExit('bye')"], "crash", (0, 1), "called sys.exit('bye')", id="exit with a text"),
+        pytest.param(["import sys\nsys.exit(3)"], "crash", (0, 2), "the code called sys.exit(3)", id="exit"),
+        pytest.param(["exit()"], "crash", (0, 1), "the code called sys.exit()", id="exit without a status"),
+        pytest.param(
+            ["raise SystemExit('bye')"], "crash", (0, 1), "the code called sys.exit('bye')", id="exit with a text"
+        ),
         pytest.param(
             ["input('name? ')"],
             "execution",
@@ -161,6 +170,14 @@ def test_chained_exceptions_are_shown_whole(bench: Workbench) -> None:
     assert found.place == Place(0, 4)
     assert found.traceback.count('File "<autograd-graph 0>"') == 2
     assert "The above exception was the direct cause of the following exception:" in found.traceback
+
+
+def test_what_the_compiler_finds_is_shown_with_its_line(bench: Workbench) -> None:
+    """An error that is not one of grammar is shown in its line as well."""
+    failure = bench.run("pass\nreturn 1").failure
+
+    assert failure is not None
+    assert "    return 1\n    ^" in failure.traceback
 
 
 def test_members_of_a_group_are_shown(bench: Workbench) -> None:

@@ -53,12 +53,24 @@ def output(result: SessionResult) -> str:
 @pytest.mark.parametrize(
     ("code", "line", "message"),
     [
-        ("import os\nos.abort()", 2, "ended with signal 6 (SIGABRT)"),
-        ("import os\n\nos._exit(4)", 3, "called os._exit(4)"),
-        ("import ctypes\ndef f():\n    ctypes.string_at(0)\nf()", 3, "ended with signal 11 (SIGSEGV)"),
-        ("import os\nos.kill(os.getpid(), 9)", 0, "ended with signal 9 (SIGKILL), perhaps as memory ran out"),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)", 0, "ended with signal 15 (SIGTERM)"),
-        ("import ctypes\nctypes.CDLL(None).exit(5)", 0, "ended with exit status 5"),
+        ("import os\nos.abort()", 2, "the process that ran the code ended with signal 6 (SIGABRT)"),
+        ("import os\n\nos._exit(4)", 3, "the code called os._exit(4)"),
+        (
+            "import ctypes\ndef f():\n    ctypes.string_at(0)\nf()",
+            3,
+            "the process that ran the code ended with signal 11 (SIGSEGV)",
+        ),
+        (
+            "import os\nos.kill(os.getpid(), 9)",
+            0,
+            "the process that ran the code ended with signal 9 (SIGKILL), perhaps as memory ran out",
+        ),
+        (
+            "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)",
+            0,
+            "the process that ran the code ended with signal 15 (SIGTERM)",
+        ),
+        ("import ctypes\nctypes.CDLL(None).exit(5)", 0, "the process that ran the code ended with exit status 5"),
     ],
 )
 def test_a_death_is_told_in_words_and_harms_nobody_else(bench: Workbench, code: str, line: int, message: str) -> None:
@@ -87,7 +99,11 @@ def test_time_runs_out_for_one_session_alone(hurried_pool: Pool, tmp_path: Path)
     endless, asleep = results["endless"].failure, results["asleep"].failure
     assert endless is not None
     assert asleep is not None
-    assert (endless.kind, endless.block, endless.message) == ("timeout", 1, "did not end within 3 seconds")
+    assert (endless.kind, endless.block, endless.message) == (
+        "timeout",
+        1,
+        "the code did not end within 3 seconds (`autograd_graph_timeout`)",
+    )
     assert endless.place.block == 1
     assert endless.place.line in {1, 2, 3}
     assert asleep.place == Place(0, 2)
@@ -138,7 +154,10 @@ def test_the_death_of_the_server_is_survived(bench: Workbench) -> None:
         results = {ran.name: result for ran, result in pool.run([killer, *later])}
 
     assert results["killer"].failure is not None
-    assert results["killer"].failure.message == "ended with signal 9 (SIGKILL), perhaps as memory ran out"
+    assert (
+        results["killer"].failure.message
+        == "the process that ran the code ended with signal 9 (SIGKILL), perhaps as memory ran out"
+    )
     assert [output(results[one.name]) for one in later] == ["1\n"] * 4
 
 

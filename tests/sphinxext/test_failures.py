@@ -124,7 +124,7 @@ def test_the_rest_is_complete(first: sites.Built) -> None:
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("timeout", "did not end within 3 seconds"),
+        ("timeout", "the code did not end within 3 seconds (autograd_graph_timeout)"),
         ("abort", "SIGABRT"),
         ("exit3", "SystemExit: 3"),
         ("exit4", "os._exit(4)"),
