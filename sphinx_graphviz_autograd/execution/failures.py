@@ -30,7 +30,7 @@ _DUMPED: Final = re.compile(r'File "<autograd-graph (\d+)>", line (\d+)')
 
 def remember_source(name: str, source: str) -> None:
     """Let tracebacks and `inspect` find the source text of code that is in no file."""
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    linecache.cache[name] = (len(source), None, [f"{row}\n" for row in source.split("\n")], name)
 
 
 def exception_failure(error: BaseException, block: int, folders: Folders) -> Failure:
@@ -47,7 +47,7 @@ def exception_failure(error: BaseException, block: int, folders: Folders) -> Fai
 def syntax_failure(error: Exception, block: int, source: str, folders: Folders) -> Failure:
     """Return the failure that an exception of the compiler is."""
     line = error.lineno if isinstance(error, SyntaxError) else None
-    rows = source.rstrip().splitlines()
+    rows = source.rstrip().split("\n")  # `splitlines` would end lines where Python does not, as at a form feed
     last = max(1, len(rows))
     if isinstance(error, SyntaxError) and error.text is None and line and line <= len(rows):
         error.text = rows[line - 1]  # what is wrong beyond the grammar comes without it

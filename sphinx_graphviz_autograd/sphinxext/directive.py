@@ -60,7 +60,7 @@ class AutogradExec(SphinxDirective):
             prefix=f"ag-{hashlib.sha256(self.env.docname.encode()).hexdigest()[:_ID_DIGITS]}-{number}",
             code=code.text,
             expressions=expressions or (),
-            draw=expressions is not None,
+            draw=expressions is not None and code.problem is None,
             options=chosen,
             at=located.at,
             rows=code.rows,
@@ -81,7 +81,7 @@ class AutogradExec(SphinxDirective):
             message = "there is both the option `file` and code in the directive; only one of them may be given"
             return _Code("", (), Problem(Subtype.OPTION, message, at))
         try:
-            text = Path(absolute).read_text(encoding="utf-8").rstrip("\n")
+            text = Path(absolute).read_text(encoding="utf-8-sig").rstrip("\n")
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             return _Code("", (), Problem(Subtype.OPTION, f"option `file`: cannot read `{chosen.file}`: {reason}", at))
@@ -182,5 +182,5 @@ def _lines(ranges: str, last: int) -> list[int]:
     found: list[int] = []
     for item in ranges.replace(" ", "").split(","):
         first, dash, end = item.partition("-")
-        found += range(int(first), (int(end) if end else last if dash else int(first)) + 1)
-    return [line for line in found if line <= last]
+        found += range(int(first), min(last, int(end) if end else last if dash else int(first)) + 1)
+    return found

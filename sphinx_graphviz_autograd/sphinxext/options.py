@@ -73,7 +73,7 @@ def number(value: str) -> int:
 
 def line_ranges(value: str) -> str:
     """Return the text if it lists lines as `1,3-5`."""
-    if not re.fullmatch(r"\s*\d+\s*(-\s*\d*\s*)?(,\s*\d+\s*(-\s*\d*\s*)?)*", value):
+    if not re.fullmatch(r"\s*\d{1,9}\s*(-\s*\d{0,9}\s*)?(,\s*\d{1,9}\s*(-\s*\d{0,9}\s*)?)*", value):
         raise ValueError("is no list of lines such as `1,3-5`")
     return value
 

@@ -180,6 +180,15 @@ def test_what_the_compiler_finds_is_shown_with_its_line(bench: Workbench) -> Non
     assert "    return 1\n    ^" in failure.traceback
 
 
+def test_lines_are_those_of_python(bench: Workbench) -> None:
+    """A form feed, or another character that ends lines elsewhere, ends none in Python."""
+    failure = bench.run("a = 1\n\x0c\nb = '\u2028'\n1 / 0").failure
+
+    assert failure is not None
+    assert failure.place == Place(0, 4)
+    assert "line 4, in <module>\n    1 / 0\n" in failure.traceback
+
+
 def test_members_of_a_group_are_shown(bench: Workbench) -> None:
     """A group's traceback has those of its members."""
     found = failure(

@@ -98,10 +98,13 @@ def test_docstrings_are_found() -> None:
 
 
 def test_an_included_file_seen_from_the_working_directory(tmp_path: Path) -> None:
-    """Wherever Sphinx is started, warnings name an included file by its own path."""
+    """Wherever Sphinx is started, warnings name an included file by its own path; code may begin with a BOM."""
     source = sites.copy("lines", tmp_path)
+    helpers = source / "helpers.py"
+    helpers.write_text(helpers.read_text(encoding="utf-8"), encoding="utf-8-sig")
 
     built = sites.build_afresh(source, cwd=tmp_path)
 
     place = next(place for place in true_places(source) if place.startswith("_included.txt"))
     assert f"{source / place.partition(': ')[0]}: WARNING: ValueError" in built.errors
+    assert "syntax" not in built.subtypes
