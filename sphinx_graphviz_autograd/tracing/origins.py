@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_right
 from functools import cached_property
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from torch.autograd.graph import Node
 
+    from sphinx_graphviz_autograd.tracing.inputs import TorchCall
     from sphinx_graphviz_autograd.tracing.names import Names
     from sphinx_graphviz_autograd.tracing.record import Recorder
     from sphinx_graphviz_autograd.tracing.walk import Walk
@@ -75,7 +76,7 @@ class Origins:
     def inside(self, node: Node) -> str:
         """Return the operation that wrote in place, for a CopySlices node; empty where it is not known.
 
-        PyTorch tells from 2.14 on. Before, the recorded call tells, or else the statement, if it wrote in place once.
+        PyTorch tells from 2.14 on. Before, the recorded call tells, or else the statement, if one thing in it writes.
         """
         wrapped = getattr(node, "_wrapped_node", None)
         if wrapped is not None:
@@ -83,23 +84,34 @@ class Origins:
         if self._recorder is None:
             return ""
         number = node._sequence_nr()  # noqa: SLF001 -- no public way to a node's creation number
-        for call in self._recorder.inputs.calls if self._recorder.inputs is not None else ():
-            if call.first <= number < call.end and call.name.endswith("_"):
-                return _IN_PLACE.get(call.name) or call.name.removesuffix("_")
+        call = self._write(number)
+        if call is not None:
+            return _IN_PLACE.get(call.name) or call.name.removesuffix("_")
         statement = self._recorder.statement(number)
         written = operations_in_place(statement) if statement is not None else []
-        mark = self._recorder.lines.at(number)
-        return written[0] if len(written) == self._copy_slices_by_mark[mark] == 1 else ""
+        made = self._copy_slices_by_mark[self._recorder.lines.at(number)]
+        return written[made.index(number)] if len(written) == len(made) else ""
+
+    def _write(self, number: int) -> TorchCall | None:
+        """Return the recorded call of an in-place function that made a node."""
+        at = bisect_right(self._writes, number, key=lambda call: call.first) - 1
+        return self._writes[at] if at >= 0 and number < self._writes[at].end else None
 
     @cached_property
-    def _copy_slices_by_mark(self) -> Counter[int]:
-        """How many CopySlices nodes each run of a statement made."""
+    def _writes(self) -> list[TorchCall]:
+        inputs = self._recorder.inputs if self._recorder is not None else None
+        calls = inputs.calls if inputs is not None else []
+        return sorted((call for call in calls if call.name.endswith("_")), key=lambda call: call.first)
+
+    @cached_property
+    def _copy_slices_by_mark(self) -> dict[int, list[int]]:
+        """The creation numbers of the CopySlices nodes that each run of a statement made, in order."""
         lines = self._recorder.lines if self._recorder is not None else Marks()
-        return Counter(
-            lines.at(number)
-            for node, number in zip(self._walk.nodes, self._walk.numbers, strict=True)
-            if type(node).__name__ == "CopySlices"
-        )
+        found: dict[int, list[int]] = {}
+        for node, number in sorted(zip(self._walk.nodes, self._walk.numbers, strict=True), key=lambda pair: pair[1]):
+            if type(node).__name__ == "CopySlices":
+                found.setdefault(lines.at(number), []).append(number)
+        return found
 
     def defined(self, node: Node) -> Place | None:
         """Return where the forward of a custom function stands, if that is in a block or in a project module."""

@@ -201,21 +201,26 @@ def _is_in_place(method: str) -> bool:
 
 
 def operations_in_place(statement: Statement) -> list[str]:
-    """Return the operations that a statement does in place, under PyTorch's names: `mul` for `b[0] *= 2`."""
-    found: list[str] = []
+    """Return the operations that a statement does in place in order, under PyTorch's names: `mul` for `b.mul_(2)`.
+
+    `b[0] *= 2` is two: Python multiplies `b[0]` in place, and then assigns it to `b[0]`. Of a statement in which
+    several things write, nothing is told, as their order is not plain to see.
+    """
+    found: list[list[str]] = []
     for node in statement.nodes:
         if isinstance(node, ast.AugAssign):
-            found.append(_OPERATORS[type(node.op)])
+            again = ["copy"] if isinstance(node.target, ast.Subscript) else []
+            found.append([_OPERATORS[type(node.op)], *again])
         if isinstance(node, ast.Assign):
-            found.extend("copy" for target in node.targets if isinstance(target, ast.Subscript))
+            found.extend(["copy"] for target in node.targets if isinstance(target, ast.Subscript))
         for part in own_expressions(node):
             for expression in ast.walk(part):
                 match expression:
                     case ast.Call(func=ast.Attribute(attr=name)) if _is_in_place(name):
-                        found.append(name.removesuffix("_"))
+                        found.append([name.removesuffix("_")])
                     case _:
                         pass
-    return found
+    return found[0] if len(found) == 1 else []
 
 
 def cut_in(node: ast.AST) -> tuple[str, str]:
