@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Protocol, cast
 import pytest
 import torch
 
+from sphinx_graphviz_autograd.drawing.dot import to_dot
+from sphinx_graphviz_autograd.drawing.passes import View, apply
+from sphinx_graphviz_autograd.drawing.passes.view import SHOW
+from sphinx_graphviz_autograd.drawing.text import tree
 from sphinx_graphviz_autograd.model import GradFn, Graph, Leaf, SavedTensor
 from sphinx_graphviz_autograd.tracing.capture import capture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+EVERYTHING = View(show=frozenset(SHOW))
+"""All that can be shown."""
 
 SAMPLES = 3
 """Samples taken of each operator."""
@@ -150,8 +157,11 @@ def test_every_operator_agrees_with_a_plain_walk() -> None:
 
 
 def assert_readable(graph: Graph, label: str) -> None:
-    """Assert that all attributes and saved tensors of a graph were read, and that it survives its JSON."""
+    """Assert that all of a graph was read, that it can be put into words and DOT, and that it survives its JSON."""
     assert Graph.from_json(graph.to_json()) == graph, label
+    drawn = apply(graph, EVERYTHING)
+    assert tree(drawn, EVERYTHING, str), label
+    assert to_dot(drawn, EVERYTHING, str), label
     for node in graph.nodes:
         if isinstance(node, SavedTensor):
             assert (node.state, node.meta is None) == ("alive", False), label
