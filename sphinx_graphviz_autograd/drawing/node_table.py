@@ -242,5 +242,5 @@ def _gradients(gradients: Iterable[Gradient | None]) -> str:
         if gradient is not None:
             sizes = f"({', '.join(map(str, gradient.shape))})"
             norm = f"norm {gradient.norm}" if gradient.norm else ""
-            words.append(" ".join(part for part in (gradient.values or sizes, norm, *gradient.marks) if part))
+            words.append(" · ".join(part for part in (gradient.values or sizes, norm, *gradient.marks) if part))
     return xml_text(", ".join(words))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
+    from tests.conftest import Site
     from tests.sphinxext.sites import Built
 
 SHIFTS = """() => new Promise(resolve => {
@@ -418,6 +419,22 @@ def test_axe_finds_nothing_with_every_panel_open(browser: Browser, figures: Buil
 
     page.get_by_title("Full view").first.click()
     results = Axe().run(page, context="dialog")
+    assert results.violations_count == 0, results.generate_report()
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_chapter(browser: Browser, documentation: Site, scheme: str) -> None:
+    """Every table open, a card and a step in each figure, and lines that did not run."""
+    page = browser.new_page(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+    page.goto((documentation.html / "tutorial" / "dynamic-graphs.html").as_uri())
+    page.evaluate("document.querySelectorAll('.autograd-graph-table').forEach(table => { table.open = true })")
+    for button in page.get_by_title("Next step of backward").all():
+        button.click()
+    page.locator("#fig-loss .autograd-graph-node").nth(2).click()
+
+    results = Axe().run(page, context="article")
+
     assert results.violations_count == 0, results.generate_report()
     page.close()
 

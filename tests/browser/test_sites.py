@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import pytest
+from playwright.sync_api import expect
 
 import sphinx_graphviz_autograd
 from tests.browser.test_figures import FAINT, REPEATED_IDS, SPILLED, WIDTHS
@@ -137,7 +138,7 @@ def test_figures_work_in_every_theme(browser: Browser, theme: Path) -> None:
     page.get_by_title("Full view").first.click()
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    assert page.locator(".autograd-graph-full-view").count() == 0
+    expect(page.locator(".autograd-graph-full-view")).to_have_count(0)
     page.locator("#fig-loss .autograd-graph-legend strong").nth(2).click()
     assert page.locator("#fig-loss .autograd-graph-main").count() == 2
     page.close()

@@ -90,7 +90,7 @@ def test_gradients_are_told_with_what_is_wrong_with_them() -> None:
 
     rows = Cells(table(graph)).rows
 
-    assert [row[rows[0].index("Gradient")] for row in rows[1:]] == ["", "", "nan norm nan nan"]
+    assert [row[rows[0].index("Gradient")] for row in rows[1:]] == ["", "", "nan · norm nan · nan"]
 
 
 def test_names_of_the_author_do_no_harm() -> None:
