@@ -13,10 +13,9 @@ class GraphvizNotFoundError(AutogradGraphError):
     def __init__(self, setting: str) -> None:
         self.setting = setting
         wanted = "neither `graphviz-pure` nor `dot`" if setting == "auto" else f"no `{setting}`"
-        super().__init__(
-            f"found {wanted} to lay out the graph: install the wheel `graphviz-pure`, or Graphviz, "
-            "and make sure that `dot` is on the path"
-        )
+        ways = {"graphviz-pure": "install the wheel `graphviz-pure`", "dot": "install Graphviz, with `dot` on the path"}
+        advice = ways.get(setting) or ", or ".join(ways.values())
+        super().__init__(f"found {wanted} to lay out the graph: {advice}")
 
 
 class LayoutFailedError(AutogradGraphError):

@@ -79,8 +79,9 @@ def line_ranges(value: str) -> str:
 
 
 def words(value: str) -> tuple[str, ...]:
-    """Return the words of a list that is separated by spaces or commas."""
-    return tuple(value.replace(",", " ").split())
+    """Return the words of a list that is separated by spaces or commas; a list of YAML may be in brackets."""
+    inner = re.fullmatch(r"\s*\[(.*)\]\s*", value, re.DOTALL)
+    return tuple((inner[1] if inner else value).replace(",", " ").split())
 
 
 def show_words(value: str) -> tuple[str, ...]:

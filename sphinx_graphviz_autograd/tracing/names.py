@@ -169,4 +169,4 @@ def _texts(names: Iterable[Name]) -> tuple[str, ...]:
     """Return each name once, better kinds first, else as they come; poor names if there are no others; `_` is none."""
     by_kind = sorted(names, key=lambda name: name.kind)
     best = [name for name in by_kind if name.kind != POOR] or by_kind
-    return tuple(dict.fromkeys(name.text for name in best if name.text != "_"))
+    return tuple(dict.fromkeys(name.text for name in best if name.text.partition("[")[0] != "_"))

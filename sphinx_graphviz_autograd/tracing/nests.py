@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def is_a(value: object, kind: type[T]) -> TypeGuard[T]:
 
 def is_nest(value: object) -> bool:
     """Whether `value` is a tuple, list, dict or dataclass."""
-    return issubclass(type(value), (tuple, list, dict)) or dataclasses.is_dataclass(type(value))
+    return issubclass(type(value), (tuple, list, dict)) or bool(_of_class(type(value), "__dataclass_fields__"))
 
 
 def items(value: object, name: str) -> Iterator[tuple[str, object]]:
@@ -36,13 +37,15 @@ def items(value: object, name: str) -> Iterator[tuple[str, object]]:
     in every run.
     """
     kind = type(value)
-    if dataclasses.is_dataclass(kind):
-        yield from _fields(value, name, [field.name for field in dataclasses.fields(kind)])
+    if declared := _of_class(kind, "__dataclass_fields__"):
+        # a stand-in, as `fields` would ask the class itself
+        fields_ = dataclasses.fields(SimpleNamespace(__dataclass_fields__=declared))  # type: ignore[arg-type]
+        yield from _fields(value, name, [field.name for field in fields_])
     elif is_a(value, dict):
         for key, item in list(dict.items(value)):
             if type(key) in {str, int}:
                 yield f"{name}[{json.dumps(key, ensure_ascii=False)}]", item
-    elif is_a(value, tuple) and isinstance(fields := getattr(kind, "_fields", None), tuple):
+    elif is_a(value, tuple) and isinstance(fields := _of_class(kind, "_fields"), tuple):
         yield from _fields(value, name, fields)
     else:
         for at, item in enumerate(members(value)):
@@ -56,6 +59,14 @@ def members(value: object) -> list[object]:
     if is_a(value, tuple):
         return list(tuple.__iter__(value))
     return list(list.__iter__(value)) if is_a(value, list) else []
+
+
+def _of_class(kind: type, name: str) -> object:
+    """Return an attribute of a class, without asking its metaclass, which may be the author's; else None."""
+    try:
+        return type.__getattribute__(kind, name)
+    except AttributeError:
+        return None
 
 
 def _fields(value: object, name: str, fields: Iterable[str]) -> Iterator[tuple[str, object]]:

@@ -20,6 +20,7 @@ from sphinx_graphviz_autograd.sphinxext.options import Options
         ({"raises": None}, "raises", ""),
         ({"class": "One Two"}, "classes", ("one", "two")),
         ({"show": "shapes, saved data"}, "show", ("shapes", "saved", "data")),
+        ({"show": "[shapes, lines]"}, "show", ("shapes", "lines")),
         ({"width": "60%"}, "width", "60%"),
         ({"direction": "LR"}, "direction", "LR"),
         ({"max-nodes": "7"}, "max_nodes", 7),

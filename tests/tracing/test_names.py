@@ -228,6 +228,43 @@ def test_values_that_raise_or_lie_are_not_asked() -> None:
     assert leaf_names(ran.graph) == ['odd["w"]']
 
 
+def test_classes_that_raise_are_not_asked() -> None:
+    """A class whose metaclass raises at every question does not disturb the recording."""
+    ran = run("""
+        from dataclasses import dataclass
+
+        class Raises(type):
+            def __getattribute__(cls, name):
+                if name.startswith("__dataclass") or name == "_fields":
+                    raise ValueError(name)
+                return super().__getattribute__(name)
+
+        class Odd(tuple, metaclass=Raises):
+            pass
+
+        @dataclass
+        class Held:
+            w: torch.Tensor
+
+        odd = Odd([leaf(1)])
+        held = Held(leaf(1))
+        y = tuple.__getitem__(odd, 0) * held.w
+        """)
+
+    assert sorted(leaf_names(ran.graph)) == ["held.w", "odd[0]"]
+
+
+def test_underscore_is_no_name() -> None:
+    """What is assigned to `_`, alone or as the rest of an unpacking, was given no name."""
+    ran = run("""
+        x = leaf(3)
+        *_, last = (x[at].sin() for at in range(3))
+        y = last + _[0]
+        """)
+
+    assert [fn.names for fn in functions(ran.graph) if fn.forward == "sin"] == [(("last",),), ()]
+
+
 def test_stale_tensor_in_the_namespace_is_passed_over() -> None:
     """A variable whose graph PyTorch cannot tell does not keep the others from being captured."""
     ran = run("""
