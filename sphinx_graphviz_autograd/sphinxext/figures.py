@@ -97,14 +97,13 @@ def shown_words(options: Options, config: Config) -> frozenset[str]:
     return (config.shown | set(options.show)) - set(options.hide)
 
 
-def coarser(view: View) -> Iterator[View]:
-    """Yield the view, and then ever coarser ones, to be tried when a layout takes too long."""
-    yield view
+def coarser(view: View) -> Iterator[tuple[View, str]]:
+    """Yield ever coarser views than this one, to be tried when it takes too long, and what each does in words."""
     view = replace(view, split="split", fold="auto")
-    yield view
+    yield view, "repetitions are folded, and shared leaves are drawn once per use"
     view = replace(view, max_nodes=min(view.max_nodes, 60))
-    yield view
-    yield replace(view, depth=1, expand=())
+    yield view, f"at most {view.max_nodes} boxes are drawn"
+    yield replace(view, depth=1, expand=()), "each module is drawn as one box"
 
 
 def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:

@@ -73,8 +73,8 @@ def draw(wanted: Wanted, medium: Medium, layouts: Layouts | Problem) -> Drawn:
         return Drawn(wanted, first, "words", problem=Problem(layouts.subtype, layouts.message, wanted.at))
     message = ""
     tried: set[str] = set()
-    for view in coarser(wanted.view):
-        now = plan(wanted.figure, view, wanted.place) if view != wanted.view else first
+    for view, words in ((wanted.view, ""), *coarser(wanted.view)):
+        now = plan(wanted.figure, view, wanted.place) if words else first
         if now.dot in tried:
             continue
         tried.add(now.dot)
@@ -85,6 +85,6 @@ def draw(wanted: Wanted, medium: Medium, layouts: Layouts | Problem) -> Drawn:
             continue
         except LayoutFailedError as error:
             return Drawn(wanted, first, "words", problem=Problem(Subtype.LAYOUT, str(error), wanted.at))
-        note = f"{message}, so a coarser view is drawn" if message else picture.note
+        note = f"{message}, so a coarser view is drawn: {words}" if message else picture.note
         return Drawn(wanted, now, medium, picture.data, Problem(Subtype.LAYOUT, note, wanted.at) if note else None)
     return Drawn(wanted, first, "words", problem=Problem(Subtype.LAYOUT, f"{message}, nor any coarser view", wanted.at))
