@@ -14,7 +14,7 @@ from sphinx.util.display import status_iterator
 
 from sphinx_graphviz_autograd.execution.pool import Pool
 from sphinx_graphviz_autograd.sphinxext import roles
-from sphinx_graphviz_autograd.sphinxext.problems import ExecutionFailedError, Subtype, warn
+from sphinx_graphviz_autograd.sphinxext.problems import ExecutionFailedError
 from sphinx_graphviz_autograd.sphinxext.site import Site
 
 if TYPE_CHECKING:
@@ -115,19 +115,11 @@ class Build:
 
 def _old_pages(site: Site) -> Iterator[str]:
     """Issue the warnings of all pages, and yield those to be written again once their figures have been laid out."""
-    without_graphviz = False
-    for docname in site.docnames:
-        page = site.page(docname)
-        for problem in page.problems:
-            warn(problem, site.root)
-        if not site.is_old(page):
-            continue
-        for problem in site.draw(page):
-            if problem.subtype is Subtype.GRAPHVIZ and without_graphviz:
-                continue  # the same for every figure
-            without_graphviz |= problem.subtype is Subtype.GRAPHVIZ
-            warn(problem, site.root)
-        yield docname
+    for page, problems in site.checked_pages():
+        for problem in problems:
+            site.warn(problem)
+        if site.is_old(page):
+            yield page.docname
     for docname in site.mentioning:
         for problem in roles.problems(site, docname):
-            warn(problem, site.root)
+            site.warn(problem)

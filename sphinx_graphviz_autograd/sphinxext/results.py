@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -39,7 +40,7 @@ class ResultsOfSite:
     """What is installed, and what the project's files contain."""
     mode: str
     """`auto`, `always` or `never`."""
-    torch: bool = field(default_factory=lambda: importlib.util.find_spec("torch") is not None)
+    torch: bool = field(default_factory=lambda: is_installed("torch"))
     """Whether PyTorch is installed; nobody imports it here."""
     troubles: dict[str, str] = field(default_factory=dict)
     """What is wrong with the stored files, by page."""
@@ -104,7 +105,8 @@ class ResultsOfSite:
                 if set(self._stored(docname)) - {session.name for session in wanted}:
                     store.save(self.folder, docname, wanted, {})
         except StoreError as error:
-            self.troubles.setdefault(error.docname, str(error))
+            docname = error.docname if error.docname in sessions else next(iter(sessions), "")
+            self.troubles.setdefault(docname, str(error))
 
     def _stored(self, docname: str) -> dict[str, Stored]:
         if docname not in self._loaded:
@@ -133,6 +135,14 @@ class ResultsOfSite:
 
     def _advice(self) -> str:
         return "" if self.mode == "never" else ": `pip install sphinx_graphviz_autograd[torch]`"
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module can be found, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:  # `conf.py` has put something in its stead into `sys.modules`
+        return importlib.machinery.PathFinder.find_spec(module) is not None
 
 
 def _nodes(stored: Stored) -> int:

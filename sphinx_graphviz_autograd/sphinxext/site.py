@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,7 @@ from sphinx_graphviz_autograd.sphinxext.layouts import Layouts
 from sphinx_graphviz_autograd.sphinxext.ledger import open_ledger
 from sphinx_graphviz_autograd.sphinxext.pages import pages
 from sphinx_graphviz_autograd.sphinxext.pictures import Wanted
-from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype
+from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype, warn
 from sphinx_graphviz_autograd.sphinxext.results import opened
 from sphinx_graphviz_autograd.sphinxext.sessions import runs
 
@@ -116,7 +117,7 @@ class Site:
         self.results = opened(store, self.root, self.config.execute)
         self._ledger = open_ledger(self.folder / "written", app.builder)
         self._page: Page | None = None
-        self._poor: set[str] = set()
+        self._told: set[Problem | Subtype] = set()
 
     @property
     def docnames(self) -> list[str]:
@@ -164,16 +165,29 @@ class Site:
         """Return whether a page is made of other things than when it was last written."""
         return self._ledger.before.get(page.docname) != self._digest(page)
 
-    def draw(self, page: Page) -> list[Problem]:
-        """Lay out all figures of a page, several at a time, so that it can be written soon; return what went wrong."""
-        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            done = threads.map(
-                lambda wanted: pictures.draw(wanted, self.medium, self.layouts).problem, page.all_wanted()
-            )
-            found = [problem for problem in done if problem]
-        if found:
-            self._poor.add(page.docname)
-        return found
+    def checked_pages(self) -> Iterator[tuple[Page, list[Problem]]]:
+        """Yield each page and what the author is to be warned of.
+
+        The figures of pages that must be written again are laid out on the way, several at a time.
+        """
+        workers = os.cpu_count() or 1
+        window: deque[tuple[Page, list[Future[Drawn]]]] = deque()
+        with ThreadPoolExecutor(workers) as threads:
+            for docname in self.docnames:
+                page = self.page(docname)
+                figures_ = page.all_wanted() if self.is_old(page) else ()
+                window.append((page, [threads.submit(self._draw, wanted) for wanted in figures_]))
+                if len(window) > 2 * workers:
+                    yield _checked(*window.popleft())
+            while window:
+                yield _checked(*window.popleft())
+
+    def warn(self, problem: Problem) -> None:
+        """Issue a warning, unless it has been issued; that Graphviz is missing is the same for all figures."""
+        key = problem.subtype if problem.subtype is Subtype.GRAPHVIZ else problem
+        if key not in self._told:
+            self._told.add(key)
+            warn(problem, self.root)
 
     def note_written(self) -> None:
         """Remember what the pages that were written are made of."""
@@ -188,13 +202,19 @@ class Site:
     def outcome(self, docname: str, number: int) -> Outcome:
         """Return the outcome of a block, whose page is being written."""
         page = self.page(docname)
-        self._ledger.written[docname] = "" if docname in self._poor else self._digest(page)
+        self._ledger.written.setdefault(docname, self._digest(page))
         return page.outcomes[number]
 
     def drawn(self, docname: str, number: int, expression: str) -> Drawn | None:
         """Return a figure; None if there is no graph for it."""
         wanted = self.page(docname).wanted(number, expression)
-        return pictures.draw(wanted, self.medium, self.layouts) if wanted else None
+        if wanted is None:
+            return None
+        drawn = self._draw(wanted)
+        if drawn.problem:
+            self._ledger.written[docname] = ""  # so that it is tried again, and warned of again
+            self.warn(drawn.problem)
+        return drawn
 
     def image(self, drawn: Drawn) -> str:
         """Give a picture to the builder as a file, and return the name under which the builder knows it."""
@@ -232,6 +252,9 @@ class Site:
         except GraphvizNotFoundError:
             return None
 
+    def _draw(self, wanted: Wanted) -> Drawn:
+        return pictures.draw(wanted, self.medium, self.layouts)
+
     def _digest(self, page: Page) -> str:
         return hashlib.sha256(f"{page.digest}{self._looks}".encode()).hexdigest()
 
@@ -241,3 +264,8 @@ class Site:
         layouts = self.layouts
         engine = layouts.message if isinstance(layouts, Problem) else f"{layouts.engine.name} {layouts.engine.version}"
         return repr((__version__, self.config.looks, self.medium, engine))
+
+
+def _checked(page: Page, figures_: list[Future[Drawn]]) -> tuple[Page, list[Problem]]:
+    drawn = [figure.result() for figure in figures_]
+    return page, [*page.problems, *(figure.problem for figure in drawn if figure.problem)]

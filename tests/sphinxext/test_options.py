@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import pytest
 from sphinx.config import Config as SphinxConfig
 
 from sphinx_graphviz_autograd.sphinxext import config, options
 from sphinx_graphviz_autograd.sphinxext.options import Options
+from sphinx_graphviz_autograd.sphinxext.results import is_installed
 
 
 @pytest.mark.parametrize(
@@ -140,3 +144,12 @@ def test_wrong_configuration(name: str, value: object, message: str) -> None:
 def test_configuration_of_a_wrong_type() -> None:
     """Of a wrong type Sphinx itself warns; the default stands in."""
     assert config.read(made({"autograd_graph_timeout": "long"})) == (config.Config(), {})
+
+
+def test_modules_are_looked_for_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether PyTorch is installed is known without importing it, whatever `conf.py` has put in its stead."""
+    assert not is_installed("no_module_of_this_name")
+    assert is_installed("this")
+    assert "this" not in sys.modules
+    monkeypatch.setitem(sys.modules, "this", ModuleType("this"))
+    assert is_installed("this")
