@@ -69,6 +69,23 @@ def test_committed_results_need_no_torch(stored: Path, source: Path, tmp_path: P
     assert written(again) == []
 
 
+def test_without_torch_and_results(source: Path, tmp_path: Path) -> None:
+    """Where PyTorch cannot be imported, what is not stored is a warning in every build, and the rest is complete."""
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "torch.py").write_text("raise ImportError('there is no torch')\n", encoding="utf-8")
+    (source / "results" / "helped.autograd.json").unlink()
+
+    first = sites.build_afresh(source, "-W", "--keep-going", env={"PYTHONPATH": str(broken)})
+    second = sites.build_afresh(source, "-W", "--keep-going", env={"PYTHONPATH": str(broken)})
+
+    assert first.status == second.status == 1
+    assert first.subtypes == second.subtypes == ["missing"]
+    assert "helped.rst:4: WARNING: PyTorch cannot be imported" in first.errors
+    assert "PyTorch cannot be imported" in first.page("helped.html")
+    assert sites.PICTURE in first.page("index.html")
+
+
 def test_prose_and_looks_run_nothing(source: Path) -> None:
     """Text added above a block, another caption, another direction and another heading run nothing and are shown."""
     sites.build(source)
