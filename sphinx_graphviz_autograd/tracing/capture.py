@@ -8,6 +8,7 @@ if asked for, take a backward pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import torch
@@ -115,7 +116,11 @@ class _Assembly:
         leaves = self._walk.leaves
         first_saved = len(outputs) + len(self._walk.nodes) + len(data)
         functions = iter(self._functions([at for at in range(len(self._walk.nodes)) if at not in leaves], first_saved))
-        nodes = [self._leaf(at, leaves[at]) if at in leaves else next(functions) for at in range(len(self._walk.nodes))]
+        nodes: list[GradFn | Leaf] = []
+        for at, leaf in leaves.items():
+            nodes.extend(islice(functions, at - len(nodes)))
+            nodes.append(self._leaf(at, leaf))
+        nodes.extend(functions)
         self._edges.extend(self._data.edges(self._walk.cut_off(self._data.origins())))
         return Graph(
             (*outputs, *nodes, *data, *self._saved),

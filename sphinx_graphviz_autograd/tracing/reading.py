@@ -89,9 +89,9 @@ def operation(name: str) -> str:
     return _NOT_BY_RULE.get(bare) or _WORD.sub("_", bare).lower()
 
 
-def is_leaf(node: Node) -> bool:
-    """Whether a node accumulates the gradient of a leaf; by its name, as a custom function may have any attribute."""
-    return type(node).__name__ == "AccumulateGrad"
+def is_of_leaves(kind: type) -> bool:
+    """Whether nodes of a type accumulate gradients of leaves; by its name, as custom functions have any attribute."""
+    return kind.__name__ == "AccumulateGrad"
 
 
 def variable(node: Node) -> torch.Tensor:

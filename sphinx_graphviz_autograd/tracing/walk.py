@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from sphinx_graphviz_autograd.tracing.reading import is_leaf, variable
+from sphinx_graphviz_autograd.tracing.reading import is_of_leaves, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,8 @@ class Walk:
         """Their creation numbers."""
         self.places = dict(zip(found, range(len(found)), strict=True))
         """The places of the nodes."""
-        self.leaves = {at: variable(node) for at, node in enumerate(self.nodes) if is_leaf(node)}
+        leaves = {kind for kind in set(map(type, found)) if is_of_leaves(kind)}
+        self.leaves = {at: variable(node) for at, node in enumerate(self.nodes) if type(node) in leaves}
         """The leaves, by the places of the nodes that accumulate their gradients."""
         self._leaf_places = {id(leaf): at for at, leaf in self.leaves.items()}
 

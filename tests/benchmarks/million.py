@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import time
 
 from tests.benchmarks import models
 from tests.benchmarks.capturing import captured, walk
@@ -19,7 +20,9 @@ def main() -> None:
     before = _peak()
     captured(namespace, recorder)
     memory = _peak() - before
-    ours, bare = fastest(rounds, lambda: captured(namespace, recorder), lambda: walk(namespace))
+    ours, bare = fastest(
+        rounds, lambda: captured(namespace, recorder), lambda: walk(namespace), clock=time.process_time
+    )
     sys.stdout.write(json.dumps({"nodes": count, "ours": ours, "walk": bare, "bytes": memory}))
 
 

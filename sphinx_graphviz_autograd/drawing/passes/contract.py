@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from sphinx_graphviz_autograd.model import Edge, Graph, Node, TensorMeta
+
+
+_TENSORS: Final = (Leaf, SavedTensor, Data, Reference)
+"""What belongs to the functions that use it. A tuple, as a union would be made anew for each node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def with_what_only_they_use(graph: Graph, members: dict[str, str], stay: Collect
     These are leaves, saved tensors, inputs without gradient, and references, but for those that are to stay.
     """
     beside: dict[str, str | None] = {}
-    tensors = {node.id for node in graph.nodes if isinstance(node, Leaf | SavedTensor | Data | Reference)}
+    tensors = {node.id for node in graph.nodes if isinstance(node, _TENSORS)}
     tensors.difference_update(stay)
     for edge in graph.edges:
         if edge.source in tensors:

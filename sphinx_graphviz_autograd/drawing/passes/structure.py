@@ -75,7 +75,7 @@ class Sequence:
 
 def sequence(graph: Graph) -> Sequence:
     """Return the functions of the graph in the order in which they ran."""
-    functions = [node for node in graph.nodes if isinstance(node, GradFn | Group)]
+    functions = [node for node in graph.nodes if isinstance(node, (GradFn, Group))]
     # visiting starts at the outputs, so among functions of one number the last visited ran first
     functions.reverse()
     functions.sort(key=_sequence)
