@@ -178,8 +178,8 @@ def _tensor_words(node: Node, output: int) -> str:
         case GradFn():
             names = node.names[output] if output < len(node.names) else ()
             return names[0] if names else f"result of {node.name}"
-        case Leaf() | Data():
-            return _names(node.names[:1]) or "unnamed"
+        case Leaf() | Data():  # without a name, as its own box calls it
+            return _names(node.names[:1]) or ("data" if isinstance(node, Data) else node.hint or "leaf")
         case Output():
             return node.name
         case SavedTensor():

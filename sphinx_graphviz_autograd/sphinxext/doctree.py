@@ -52,6 +52,8 @@ def fill_places(build: Build) -> type[SphinxPostTransform]:
                     reference.replace_self(roles.link(build.site, reference))
                 _mark_unrun(self.document, build.site)
             for place in list(self.document.findall(AutogradPlace)):
+                if self.app.builder.format == "man" and place.part == "picture":
+                    _end_caption(place.parent)
                 contents = _contents(place, build.site) if build.site else ()
                 place.replace_self(list(contents))
 
@@ -172,6 +174,12 @@ def _sized(markup: str, width: str) -> str:
     start, end, rest = markup.partition(">")
     start = re.sub(r' height="[^"]*"', "", re.sub(r' width="[^"]*"', f' width="{width}"', start))
     return start + end + rest
+
+
+def _end_caption(figure: nodes.Element | None) -> None:
+    """End the line of a caption: in man pages docutils leaves it open, and what comes next would be text in it."""
+    for caption in figure.findall(nodes.caption) if figure is not None else ():
+        caption.append(nodes.Text("\n"))
 
 
 def _legend(rows: Sequence[Row], figure: nodes.Element) -> nodes.legend:

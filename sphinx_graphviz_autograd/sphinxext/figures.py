@@ -110,15 +110,16 @@ def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
     """Return what says in words where a line is, for a figure of block `own` of a session.
 
     Lines are counted as the shown code counts them. A line of an earlier block is said to be above: blocks have no
-    numbers that a reader could see.
+    numbers that a reader could see. A figure without code belongs to the last block before it that has some.
     """
+    nearest = next((number for number in range(own, -1, -1) if blocks[number].code.strip()), own)
 
     def words(place: Place) -> str:
         again = f", {say(ITERATION).format(iteration=place.iteration)}" if place.iteration > 1 else ""
         if place.file or not 0 <= place.block < len(blocks):
             return f"{place.file} {say(LINE).format(line=place.line)}{again}".lstrip()
         line = place.line + (blocks[place.block].options.lineno_start or 1) - 1
-        template = LINE_ABOVE if place.block != own and blocks[own].code.strip() else LINE
+        template = LINE_ABOVE if place.block != nearest else LINE
         return f"{say(template).format(line=line)}{again}"
 
     return words

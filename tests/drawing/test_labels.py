@@ -103,6 +103,8 @@ def test_saved_tensor_says_what_it_is_and_what_became_of_it() -> None:
     assert lines(graph.by_id["n13"], View(), graph) == ("|self", "(80, 1) · is error")
     freed = SavedTensor("n1", "other", None, "freed", same_as="n7")
     assert lines(freed, View(), graph) == ("|other", "is result of MulBackward0", "freed by backward")
+    nameless = Graph((Data("n0", ONE), SavedTensor("n1", "self", ONE, same_as="n0")), ())
+    assert lines(nameless.by_id["n1"], View(), nameless) == ("|self", "(1) · is data")
 
 
 def test_gradient_of_a_small_tensor_is_shown_whole() -> None:

@@ -195,6 +195,14 @@ def test_graph_in_words(outputs: Path, name: str) -> None:
     assert "Drawn by torchviz" in text
 
 
+def test_captions_end_in_man_pages(outputs: Path) -> None:
+    """In a man page, the legend is a list below the caption, and no request stands in the caption as text."""
+    lines = (outputs / "man" / "formats.1").read_text(encoding="utf-8").splitlines()
+
+    assert "A linear model" in lines
+    assert not [line for line in lines if "INDENT" in line and not line.startswith(".")]
+
+
 def test_translators_get_captions(outputs: Path) -> None:
     """The message catalogue has captions with their places, and no word that came of running code."""
     text = (outputs / "gettext" / "rst.pot").read_text(encoding="utf-8")
