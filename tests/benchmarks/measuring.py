@@ -52,7 +52,7 @@ class Scale:
     """Numbers of figures of ever larger sites."""
 
 
-FULL = Scale(5, (1_000, 10_000, 100_000), 1_000_000, 50, 1_000, 240, 10, (20, 200, 2_000))
+FULL = Scale(5, (1_000, 10_000, 100_000), 1_000_000, 50, 1_000, 120, 10, (20, 200, 2_000))
 """What the documentation's table was made with."""
 
 SMOKE = Scale(1, (100,), 1_000, 3, 12, 10, 1, (1, 2))
