@@ -45,7 +45,10 @@ class Subtype(StrEnum):
     SYNTAX = "syntax", "The code, or an expression to draw, is not Python."
     OPTION = "option", "An option of a directive or a value in `conf.py` is wrong."
     NO_GRAD = "no_grad", "A value to draw has no autograd graph."
-    NAME = "name", "An expression to draw could not be evaluated, as a name in it is unknown."
+    NAME = (
+        "name",
+        "An expression to draw could not be evaluated, as a name in it is unknown; names of MyST-NB's code cells are.",
+    )
     EXPECT = "expect", "The graph is not what `:expect:` says."
     RAISES = "raises", "The exception that `:raises:` announces did not come."
     STALE = "stale", "The stored result belongs to other code, and nothing may be run."
@@ -54,7 +57,6 @@ class Subtype(StrEnum):
     LAYOUT = "layout", "A figure could not be laid out, or only in a coarser view."
     GRAPHVIZ = "graphviz", "Graphviz is not installed, or does not do what it should."
     TARGET = "target", "The role `autograd-node` names a figure or a node that is not there."
-    NOTEBOOK = "notebook", "A variable exists only in the notebook's kernel."
 
 
 @dataclass(frozen=True, slots=True)
