@@ -7,6 +7,7 @@ that no id occurs twice on a page. What Graphviz adds for itself goes: titles, c
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
@@ -30,6 +31,10 @@ _PRESENTATION: Final = ("stroke-dasharray", "stroke-width")
 """What is kept of Graphviz's attributes of a form."""
 
 
+_MARK: Final = "\0"
+"""What stands in the place of a prefix; no XML has it."""
+
+
 def inline(svg: bytes, *, prefix: str, title: str, description: str) -> str:
     """Return an `svg` element for an HTML page.
 
@@ -39,8 +44,7 @@ def inline(svg: bytes, *, prefix: str, title: str, description: str) -> str:
         title: the accessible name of the picture, in a few words.
         description: the accessible description, a sentence or more.
     """
-    root = _parse(svg)
-    width, height = _size(root)
+    width, height, body = _drawing(svg)
     # the class bears the sheet's `max-width`; the attributes are the natural size, at which type is as large as meant
     start = (
         f'<svg class="{style.PREFIX}svg" id="{prefix}-svg" role="img" aria-labelledby="{prefix}-title" '
@@ -48,13 +52,12 @@ def inline(svg: bytes, *, prefix: str, title: str, description: str) -> str:
     )
     name = f'<title id="{prefix}-title">{xml_text(title)}</title>'
     words = f'<desc id="{prefix}-desc">{xml_text(description)}</desc>'
-    return "\n".join((start, name + words, *_body(root, f"{prefix}-"), "</svg>"))
+    return "\n".join((start, name + words, body.replace(_MARK, f"{prefix}-"), "</svg>"))
 
 
 def standalone(svg: bytes, *, title: str, description: str) -> str:
     """Return an SVG file that is complete by itself: style sheet for light and dark, ground, title, description."""
-    root = _parse(svg)
-    width, height = _size(root)
+    width, height, body = _drawing(svg)
     start = (
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title" aria-describedby="desc" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
@@ -63,11 +66,14 @@ def standalone(svg: bytes, *, title: str, description: str) -> str:
     # the ground is drawn, since the page around the picture may be dark where the reader's system is light
     ground = f'<rect class="{style.PREFIX}canvas" width="{width}" height="{height}" rx="6" fill="{style.CANVAS[0]}"/>'
     sheet = f"<style>{style.sheet()}</style>"
-    return "\n".join((start, name, sheet, ground, *_body(root, ""), "</svg>\n"))
+    return "\n".join((start, name, sheet, ground, body.replace(_MARK, ""), "</svg>\n"))
 
 
-def _parse(svg: bytes) -> ET.Element:
-    return ET.fromstring(svg)  # noqa: S314 - Graphviz wrote it, and writes no entities of its own
+@lru_cache(maxsize=16)  # a picture stands in its page, and is a file of its own at the same time
+def _drawing(svg: bytes) -> tuple[str, str, str]:
+    """Return width, height, and the content of the `svg` element, with a mark where the prefix of ids belongs."""
+    root = ET.fromstring(svg)  # noqa: S314 - Graphviz wrote it, and writes no entities of its own
+    return (*_size(root), "\n".join(_body(root, _MARK)))
 
 
 def _size(root: ET.Element) -> tuple[str, str]:
