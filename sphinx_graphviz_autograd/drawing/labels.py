@@ -32,9 +32,9 @@ class Label:
     """The text of a box."""
 
     name: str = ""
-    """What the author calls it, set in bold."""
+    """What the author calls it, set in bold; empty if it has no name."""
     operation: str = ""
-    """What it does, on the same line."""
+    """What it does, or what it is if it has no name, on the same line."""
     details: tuple[str, ...] = ()
     """Smaller lines below."""
 
@@ -72,15 +72,15 @@ def label(  # noqa: PLR0911 - one for each kind of node
             return _function_label(node, view, place)
         case Leaf():
             details = _details(meta_words(node.meta, show), _gradient_words(node.gradient, show))
-            return Label(_names(node.names) or short(node.hint) or "leaf", details=details)
+            name = _names(node.names)
+            return Label(name, "" if name else short(node.hint) or "leaf", details)
         case SavedTensor():
             return _saved_label(node, graph, show)
         case Data():
             cut = f"cut off by {node.cut}" if node.cut else ""
             line = place(node.place) if node.place and "lines" in show else ""
-            return Label(
-                _names(node.names) or "data", details=_details(meta_words(node.meta, show), _joined(cut, line))
-            )
+            name = _names(node.names)
+            return Label(name, "" if name else "data", _details(meta_words(node.meta, show), _joined(cut, line)))
         case Reference():
             return _reference_label(node, graph, view)
         case Group():

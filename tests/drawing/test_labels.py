@@ -87,8 +87,8 @@ def test_function_with_several_tensors_names_them_all() -> None:
 def test_leaf_shows_all_its_names() -> None:
     """Two names for one tensor are both said, and without any what holds it."""
     assert lines(Leaf("n1", ONE, ("a.weight", "b.weight")), View())[0] == "a.weight = b.weight|"
-    assert lines(Leaf("n1", ONE, hint="in Linear"), View())[0] == "in Linear|"
-    assert lines(Leaf("n1", ONE), View())[0] == "leaf|"
+    assert lines(Leaf("n1", ONE, hint="in Linear"), View())[0] == "|in Linear"
+    assert lines(Leaf("n1", ONE), View())[0] == "|leaf"
 
 
 def test_data_says_how_it_was_cut_off() -> None:
