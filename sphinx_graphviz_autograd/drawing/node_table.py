@@ -122,10 +122,7 @@ class Table:
             case SavedTensor():
                 cells |= _tensors((node.meta,) if node.meta else ()) | {"Keeps": self._saved(node)}
             case Reference():
-                target = self.drawn.by_id[node.target]
-                cells |= _tensors(
-                    target.outputs if isinstance(target, GradFn) else (target.meta,) if isinstance(target, Leaf) else ()
-                )
+                cells |= _tensors(_metas(self.drawn.by_id[node.target]))
             case Group():
                 cells |= self._group(node)
             case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import time
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ def setup(app):
     if not moment:
         return
     os.environ["SPHINX"] = str(os.getpid())
+    if moment == "alarm":
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, float(when))
+        return
     left = [int(when or 1)]
 
     def kill(*_arguments):
@@ -105,3 +110,30 @@ def test_killed_at(whole: Path, tmp_path: Path, moment: str) -> None:
         assert built.page(f"{name}.html") == (whole / "html" / f"{name}.html").read_text(encoding="utf-8")
     assert sites.files(source / "results") == sites.files(whole / "source" / "results")
     assert left_processes(str(tmp_path)) == []
+
+
+def test_killed_at_random_moments(whole: Path, tmp_path: Path) -> None:
+    """Wherever twenty builds are killed, each next build makes all pages and results as if there had been none."""
+    moments = random.Random(42)  # noqa: S311 - chosen at random, but the same each time
+    source = sites.copy("small", tmp_path)
+    prepare(source)
+    started = time.monotonic()
+    assert sites.build(source, "-W").status == 0
+    whole_build = time.monotonic() - started
+    results = sites.files(whole / "source" / "results")
+    killed = 0
+    for _ in range(20):
+        for folder in ("html", "doctrees"):
+            shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        (source / "results" / "helped.autograd.json").unlink(missing_ok=True)
+
+        when = f"alarm {moments.uniform(0.05, whole_build):.3f}"
+        killed += sites.build(source, env={"KILL_AT": when, MARK: str(tmp_path)}).status == -9
+
+        assert wait_for_end(str(tmp_path)) == []
+        built = sites.build(source, "-W", env={MARK: str(tmp_path)})
+        assert built.status == 0, f"{when}: {built.errors}"
+        for name in ("index", "helped", "markdown", "notebook"):
+            assert built.page(f"{name}.html") == (whole / "html" / f"{name}.html").read_text(encoding="utf-8"), when
+        assert sites.files(source / "results") == results, when
+    assert killed > 0
