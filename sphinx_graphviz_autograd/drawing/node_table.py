@@ -178,12 +178,14 @@ class Table:
 
     @cached_property
     def _feeds(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        """What each node feeds; what is drawn as fed by a reference is fed by the node that it stands for as well."""
+        found: dict[str, dict[str, None]] = {}
         for edge in self.drawn.edges:
-            targets = found.setdefault(edge.source, [])
-            if edge.target not in targets:
-                targets.append(edge.target)
-        return found
+            found.setdefault(edge.source, {})[edge.target] = None
+            source = self.drawn.by_id[edge.source]
+            if isinstance(source, Reference):
+                found.setdefault(source.target, {})[edge.target] = None
+        return {source: list(targets) for source, targets in found.items()}
 
     @cached_property
     def _kept(self) -> dict[str, list[SavedTensor]]:

@@ -15,7 +15,7 @@ from sphinx_graphviz_autograd.drawing.finding import find, findable
 from sphinx_graphviz_autograd.drawing.node_table import Table
 from sphinx_graphviz_autograd.drawing.passes import View, apply
 from sphinx_graphviz_autograd.model import Edge, Gradient, Graph, Leaf, Output, SavedTensor
-from tests.drawing.graphs import SCALAR, function, place, prediction
+from tests.drawing.graphs import SCALAR, function, place, prediction, recurrent
 
 
 class Cells(HTMLParser):
@@ -67,6 +67,19 @@ def test_rows_lead_to_boxes_lines_and_rows() -> None:
     links = re.findall(r'href="([^"]+)"', row)
     assert links == ["#ag-n3", page("mul"), "#ag-line-2", "#ag-n1-row"]
     assert 'href="#ag-n3"' not in table(prediction(), boxes=False)
+
+
+def test_a_leaf_that_is_drawn_once_for_each_use_feeds_all_of_them() -> None:
+    """The row of its full box leads to every function that uses it, not only to the one below that box."""
+    whole = recurrent(6)
+    split = apply(whole, View(split="split", fold="off"))
+    fed = {at: sorted({edge.target for edge in whole.edges if edge.source == at}) for at in whole.by_id}
+
+    rows = re.findall(r'<tr id="ag-(\w+)-row">(.*)</tr>', table(split, whole))
+
+    leaves = [(at, row) for at, row in rows if isinstance(split.by_id[at], Leaf)]
+    assert leaves
+    assert all(sorted(re.findall(r'href="#ag-(\w+)-row"', row)) == fed[at] for at, row in leaves)
 
 
 def test_saved_tensors_are_told_of_even_where_they_are_not_drawn() -> None:
