@@ -14,6 +14,7 @@ import json
 import linecache
 import os
 import re
+import sys
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -138,7 +139,7 @@ def _own_line(directive: SphinxDirective) -> int:
 
 def _file(source: str, reported: int, folder: Path) -> tuple[Sequence[str], int, Position]:
     """Return the lines to look in, what to subtract from reported lines to count in them, and a position there."""
-    path, is_docstring, name = source.partition(_DOCSTRING)
+    path, is_docstring, name = _with_file(source).partition(_DOCSTRING)
     file = _relative(path, folder)
     if is_docstring:
         lines = _lines(path)
@@ -148,6 +149,17 @@ def _file(source: str, reported: int, folder: Path) -> tuple[Sequence[str], int,
     if path.endswith(".ipynb") and cell:
         return _cell_lines(path, cell), cell * _CELL + 1, Position(file, 0, cell)
     return _lines(path), 0, Position(file, 0)
+
+
+def _with_file(source: str) -> str:
+    """Return the name of a docstring's source with the file, which autodoc omits for attributes before Sphinx 9."""
+    name = source.removeprefix(_DOCSTRING[1:])
+    if name == source:
+        return source
+    parts = name.split(".")
+    modules = (sys.modules.get(".".join(parts[:length])) for length in range(len(parts), 0, -1))
+    file = next((module.__file__ for module in modules if module and getattr(module, "__file__", None)), None)
+    return f"{file}{_DOCSTRING}{name}" if file else source
 
 
 def _lines(path: str) -> Sequence[str]:
