@@ -304,6 +304,8 @@ class Graph:
     """What ran of the blocks that made the graph, and what did not."""
     seed: Literal["", "scalar", "ones"] = ""
     """What the gradients were started with: nothing asked for, a scalar's 1, or ones for outputs of other shapes."""
+    hooks_left_out: bool = False
+    """Whether hooks were on the way of the gradients, which are those without them."""
     torch: str = ""
     """Version of PyTorch."""
 

@@ -67,7 +67,7 @@ def label(  # noqa: PLR0911 - one for each kind of node
     show = view.show
     match node:
         case Output():
-            return Label(short(node.name), details=_details(meta_words(node.meta, show)))
+            return Label(short(node.name), details=_details(meta_words(node.meta, show), *_gradients_from(graph, show)))
         case GradFn():
             return _function_label(node, view, place)
         case Leaf():
@@ -228,6 +228,16 @@ def _gradient_words(gradient: Gradient | None, show: frozenset[str]) -> str:
         return _joined(short(f"grad {gradient.values}"), marks)
     sizes = ", ".join(map(str, gradient.shape))
     return _joined(f"grad ({sizes})", f"norm {gradient.norm}" if gradient.norm else "", marks)
+
+
+def _gradients_from(graph: Graph, show: frozenset[str]) -> tuple[str, ...]:
+    """Return what must be known of gradients to read them: what backward was given, and what did not take part."""
+    if "gradients" not in show:
+        return ()
+    return (
+        "grad starts with ones" if graph.seed == "ones" else "",
+        "hooks left out of grad" if graph.hooks_left_out else "",
+    )
 
 
 def _names(names: Sequence[str]) -> str:

@@ -128,6 +128,7 @@ class _Assembly:
             modules=self._origins.modules,
             lines=self._origins.lines(),
             seed=self._gradients.seed,
+            hooks_left_out=self._gradients.hooks_left_out,
             torch=str(torch.__version__).split("+", maxsplit=1)[0],  # without the build, so that machines agree
         )
 

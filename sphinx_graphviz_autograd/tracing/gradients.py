@@ -1,7 +1,7 @@
 """The gradients of the outputs with regard to everything, by one backward pass that keeps its hands off `.grad`.
 
-The backward pass is a real one: hooks that the author put on tensors and modules run in it once, and what they make
-of the gradients is what is shown. The graph can be used afterwards as before.
+The backward pass is a real one, so that the backward of a custom function runs in it, and the forward of a checkpoint.
+Hooks are left out, since they are there for what they do beside. The graph can be used afterwards as before.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 
 from sphinx_graphviz_autograd.model import Gradient
+from sphinx_graphviz_autograd.tracing.hooks import hooks_left_out
 from sphinx_graphviz_autograd.tracing.reading import sizes
 
 if TYPE_CHECKING:
@@ -41,17 +42,20 @@ class Gradients:
     """What arrived at a leaf."""
     problem: str = ""
     """Why it could not be run, in PyTorch's words."""
+    hooks_left_out: bool = False
+    """Whether there were hooks on the way, which did not run."""
 
 
 def gradients(outputs: Sequence[torch.Tensor], walk: Walk) -> Gradients:
     """Run the backward pass of `outputs` and return the gradients at what they lead to; never raises."""
     found = Gradients()
     leaves = walk.leaves
-    handles = list(_watch(walk, found))
     state = torch.get_rng_state()
     retained = _retained()
+    handles: list[RemovableHandle] = []
     try:
-        with torch.enable_grad():
+        with hooks_left_out() as stand_in, torch.enable_grad():
+            handles.extend(_watch(walk, found))
             results = torch.autograd.grad(
                 [*outputs],
                 [*leaves.values()],
@@ -68,6 +72,7 @@ def gradients(outputs: Sequence[torch.Tensor], walk: Walk) -> Gradients:
         for tensor, before in retained:
             tensor.grad = before
         torch.set_rng_state(state)
+    found.hooks_left_out = stand_in.was_called
     found.leaves = {
         at: gradient for at, result in zip(leaves, results, strict=True) if (gradient := _gradient(result)) is not None
     }

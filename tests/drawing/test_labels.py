@@ -114,6 +114,16 @@ def test_gradient_of_a_small_tensor_is_shown_whole() -> None:
     assert lines(leaf)[1:] == ("(1) float32", "grad [-3.2]")
 
 
+def test_outputs_tell_what_gradients_are_of() -> None:
+    """That they start with ones, and without which hooks they are, is said where gradients are shown."""
+    output = loss().outputs[0]
+    graph = replace(loss(), seed="ones", hooks_left_out=True)
+
+    assert lines(output, graph=graph)[-2:] == ("grad starts with ones", "hooks left out of grad")
+    assert lines(output, View(), graph) == lines(output, View())
+    assert lines(output, graph=replace(graph, seed="scalar", hooks_left_out=False)) == lines(output)
+
+
 def test_arrows_tell_what_was_taken_out_of_them() -> None:
     """How many functions are hidden stands on the arrow, and slots at its head."""
     assert edge_label(Edge("a", "b", hidden=3), View()) == "… 3"

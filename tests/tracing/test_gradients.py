@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from sphinx_graphviz_autograd.model import CaptureOptions, GradFn, Gradient, Graph, Leaf
-from tests.cases import CASES
+from tests.cases import CASES, PRELUDE
 from tests.tracing.running import function, leaves, run
 
 GRADIENTS = CaptureOptions(gradients=True)
@@ -135,11 +135,93 @@ def test_function_may_give_no_gradient() -> None:
     assert leaves(graph)[0].gradient is None
 
 
-def test_hooks_take_part() -> None:
-    """What a hook makes of a gradient is what is shown, as it is what arrives."""
-    graph = grads("w = leaf(1)\nh = w * 1\nh.register_hook(lambda g: g * 10)\ny = h.sum()")
+HOOKED = """
+calls = []
+class Doubles(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
 
-    assert values(graph) == {"w": "[10]"}
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+def noting(name):
+    return lambda *_: calls.append(name)
+
+net = nn.Linear(2, 2)
+net.register_full_backward_pre_hook(noting("module pre"))
+net.register_full_backward_hook(noting("module"))
+w = leaf(2)
+w.register_hook(noting("leaf"))
+w.register_hook(noting("leaf again"))
+w.register_post_accumulate_grad_hook(noting("accumulated"))
+h = w * 2
+h.register_hook(noting("tensor"))
+h.grad_fn.register_prehook(noting("function pre"))
+h.grad_fn.register_hook(noting("function"))
+h = net(h + 1)
+for make in (torch.sin, Doubles.apply):
+    h = make(h)
+    h.register_hook(noting("tensor that is gone"))
+    h = h * 1
+h.grad_fn.next_functions[0][0].register_hook(noting("custom function"))
+y = h.sum()
+"""
+
+
+FAILING = "def fails(g): raise KeyError\nw.register_hook(fails)"
+
+
+@pytest.mark.parametrize("scaled", ["", "w.register_hook(lambda g: g * 10)", FAILING])
+def test_hooks_do_not_run(scaled: str) -> None:
+    """No hook runs when gradients are asked for, the graph says so, and all are there for the author's own backward."""
+    ran = run(HOOKED + scaled, options=GRADIENTS)
+    assert ran.namespace["calls"] == []
+    assert ran.graph.hooks_left_out
+    assert ran.refusals == ()
+
+    if "fails" not in scaled:
+        plain: dict[str, object] = {}
+        exec(PRELUDE + HOOKED + scaled, plain)  # noqa: S102 -- the code above
+        for namespace in (plain, ran.namespace):
+            cast("torch.Tensor", namespace["y"]).backward()  # type: ignore[no-untyped-call]  # PyTorch's, without annotations
+        assert ran.namespace["calls"] == plain["calls"]
+        assert len(cast("list[str]", plain["calls"])) == len(set(cast("list[str]", plain["calls"]))) + 1
+
+
+def test_hooks_do_not_change_what_is_shown() -> None:
+    """What is shown is the gradient without the hooks; hooks that are not in the graph are none of its business."""
+    hooked = grads("w = leaf(1)\nh = w * 1\nh.register_hook(lambda g: g * 10)\ny = h.sum()")
+    plain = grads("w = leaf(1)\nv = w * 1\nv.register_hook(print)\nh = w * 1\ny = h.sum()")
+
+    assert values(hooked) == values(plain) == {"w": "[1]"}
+    assert (hooked.hooks_left_out, plain.hooks_left_out) == (True, False)
+
+
+def test_hooks_are_there_again_after_a_failure() -> None:
+    """Where the backward pass fails, the hooks are put back as well, with the name of each in its place."""
+    ran = run(
+        """
+        class Breaks(Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, grad):
+                raise KeyError("no")
+
+        h = Breaks.apply(leaf(2))
+        h.register_hook(print)
+        h.register_hook(repr)
+        y = h.sum()
+        """,
+        options=GRADIENTS,
+    )
+
+    h = cast("torch.Tensor", ran.namespace["h"])
+    assert [*cast("dict[int, object]", h._backward_hooks).values()] == [print, repr]
 
 
 def test_asking_changes_nothing() -> None:
