@@ -6,12 +6,11 @@ Columns in which nothing would stand are left out, so that a large graph does no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, assert_never
 
 from sphinx_graphviz_autograd.drawing.backward import backward_order
-from sphinx_graphviz_autograd.drawing.described import page
 from sphinx_graphviz_autograd.drawing.labels import function_name, kind, label, shape_words
 from sphinx_graphviz_autograd.drawing.passes.view import View
 from sphinx_graphviz_autograd.drawing.plain import xml_text
@@ -52,6 +51,8 @@ class Table:
     """Whether the boxes of the picture are elements of the page, to which rows can lead."""
     translate: Callable[[str], str] = str
     """Turns an English word or sentence of ours into the reader's language."""
+    described: Callable[[str], str] = field(default=lambda _: "")
+    """The address of the page that describes an operation of PyTorch's; empty if there is none."""
 
     def html(self) -> str:
         """Return a disclosure with the table in it."""
@@ -134,12 +135,17 @@ class Table:
         keeps += [self._saved(saved) for saved in self._kept.get(node.id, ())]
         special = f" ({xml_text(node.inside or node.speciality)})" if node.inside or node.speciality else ""
         return _tensors(node.outputs) | {
-            "Operation": _operation(node.forward) + special,
+            "Operation": self._operation(node) + special,
             "Made at": self._made_at(node.place),
             "Module": self._module(node.module),
             "Keeps": "<br/>".join(keeps),
             "Gradient": _gradients(node.gradients),
         }
+
+    def _operation(self, node: GradFn) -> str:
+        """Return the name of an operation, linked to the page that describes it, if it is one of PyTorch's own."""
+        address = self.described(node.forward) if node.speciality != "custom" else ""
+        return f'<a href="{xml_text(address)}">{xml_text(node.forward)}</a>' if address else xml_text(node.forward)
 
     def _group(self, node: Group) -> dict[str, str]:
         text = label(node, self.drawn, _SAVED, self.place)
@@ -211,12 +217,6 @@ def _metas(node: Node) -> tuple[TensorMeta, ...]:
             return (node.meta,)
         case _:
             return ()
-
-
-def _operation(forward: str) -> str:
-    """Return the name of an operation, linked to the page that describes it."""
-    address = page(forward)
-    return f'<a href="{address}">{xml_text(forward)}</a>' if address else xml_text(forward)
 
 
 def _tensors(metas: Iterable[TensorMeta]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from sphinx_graphviz_autograd.sphinxext.nodes import (
 from sphinx_graphviz_autograd.sphinxext.translation import FAILED, REASON_BELOW, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sphinx_graphviz_autograd.drawing.legend import Row
     from sphinx_graphviz_autograd.sphinxext.build import Build
@@ -99,7 +99,8 @@ def _contents(place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
             if legend and drawn.plan.legend and place.parent is not None:
                 place.parent.append(_legend(drawn.plan.legend, place.parent))
             if site.writes_html and drawn.plan.drawn is not None and place.parent is not None:
-                _put_after(place.parent, _table(drawn, drawn.plan.drawn, block.prefix_of(place.expression)))
+                described = site.references.from_page(place.docname)
+                _put_after(place.parent, _table(drawn, drawn.plan.drawn, block.prefix_of(place.expression), described))
         case _:
             assert_never(place.part)
 
@@ -154,11 +155,12 @@ def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> It
     yield image
 
 
-def _table(drawn: Drawn, graph: Graph, prefix: str) -> AutogradTable:
+def _table(drawn: Drawn, graph: Graph, prefix: str, described: Callable[[str], str]) -> AutogradTable:
     """Return the nodes of a figure as a table."""
     wanted = drawn.wanted
     captured = wanted.figure.graph if isinstance(wanted.figure.graph, Graph) else graph
-    table = Table(graph, captured, prefix, wanted.place, wanted.line, boxes=drawn.medium == "inline", translate=say)
+    boxes = drawn.medium == "inline"
+    table = Table(graph, captured, prefix, wanted.place, wanted.line, boxes, translate=say, described=described)
     return AutogradTable("", html=table.html())
 
 

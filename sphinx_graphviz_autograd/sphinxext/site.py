@@ -23,6 +23,7 @@ from sphinx_graphviz_autograd.sphinxext.ledger import open_ledger
 from sphinx_graphviz_autograd.sphinxext.pages import pages
 from sphinx_graphviz_autograd.sphinxext.pictures import Wanted
 from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype, warn
+from sphinx_graphviz_autograd.sphinxext.references import references
 from sphinx_graphviz_autograd.sphinxext.results import opened
 from sphinx_graphviz_autograd.sphinxext.sessions import runs
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
     from sphinx_graphviz_autograd.sphinxext.pages import Block, Mention
     from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
+    from sphinx_graphviz_autograd.sphinxext.references import References
     from sphinx_graphviz_autograd.sphinxext.sessions import Run
 
 FOLDER: Final = "autograd_graph"
@@ -232,6 +234,11 @@ class Site:
         return self._app.builder.format == "html"
 
     @cached_property
+    def references(self) -> References:
+        """Where PyTorch's documentation describes operations."""
+        return references(self._app)
+
+    @cached_property
     def medium(self) -> Medium:
         """How the builder takes pictures."""
         return figures.medium(self._app.builder, self.config, pdf=self._pdf is not None)
@@ -263,7 +270,8 @@ class Site:
         """What figures depend on beside their graphs."""
         layouts = self.layouts
         engine = layouts.message if isinstance(layouts, Problem) else f"{layouts.engine.name} {layouts.engine.version}"
-        return repr((__version__, self.config.looks, self.medium, engine))
+        links = self.references.digest if self.writes_html else ""
+        return repr((__version__, self.config.looks, self.medium, engine, links))
 
 
 def _checked(page: Page, figures_: list[Future[Drawn]]) -> tuple[Page, list[Problem]]:

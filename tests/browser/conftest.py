@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.sphinxext.sites import build
+from tests.sphinxext.sites import build, document_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The site of figures to play with, built without any warning."""
     source = tmp_path_factory.mktemp("figures") / "source"
     shutil.copytree(ROOTS / "figures", source)
+    shutil.copy(document_torch(tmp_path_factory.mktemp("torch"), "torch.pow"), source / "torch.inv")
     built = build(source, "-nW", "--keep-going")
     assert built.status == 0, built.errors
     return built

@@ -103,7 +103,7 @@ def test_card_tells_what_a_function_keeps_and_where_it_is_described(page: Page) 
     assert "exponent = 2" in card(page).inner_text()
     assert "is yhat" in card(page).inner_text()
     link = card(page).get_by_role("link", name="pow", exact=True)
-    expect(link).to_have_attribute("href", "https://docs.pytorch.org/docs/stable/generated/torch.pow.html")
+    expect(link).to_have_attribute("href", "https://docs.pytorch.org/docs/stable/generated/torch.pow.html#torch.pow")
 
 
 def test_links_in_a_card_lead_to_the_cards_of_neighbours(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from sphinx_graphviz_autograd.drawing import book, controls
-from sphinx_graphviz_autograd.drawing.described import DESCRIBED, page
+from sphinx_graphviz_autograd.drawing.described import _ALSO, names_of
 from sphinx_graphviz_autograd.drawing.finding import find, findable
 from sphinx_graphviz_autograd.drawing.node_table import Table
 from sphinx_graphviz_autograd.drawing.passes import View, apply
@@ -65,7 +66,7 @@ def test_rows_lead_to_boxes_lines_and_rows() -> None:
     assert re.findall(r'<tr id="([^"]+)"', html) == [f"ag-n{at}-row" for at in range(5)]
     row = html[html.index('<tr id="ag-n3-row"') : html.index('<tr id="ag-n4-row"')]
     links = re.findall(r'href="([^"]+)"', row)
-    assert links == ["#ag-n3", page("mul"), "#ag-line-2", "#ag-n1-row"]
+    assert links == ["#ag-n3", "#ag-line-2", "#ag-n1-row"]
     assert 'href="#ag-n3"' not in table(prediction(), boxes=False)
 
 
@@ -126,19 +127,34 @@ def test_words_are_translated_where_they_are_put_in() -> None:
     assert 'data-column="Made at">MADE AT<' in html
 
 
-@pytest.mark.parametrize(("module", "names"), DESCRIBED.items())
-def test_operations_with_a_page_are_functions_of_pytorch(module: str, names: frozenset[str]) -> None:
+def test_operations_are_looked_up_under_the_names_that_authors_use() -> None:
+    """Autograd knows some by another one, and those of some modules stand after the module's name."""
+    assert names_of("mul") == ("torch.mul", "torch.nn.functional.mul", "torch.Tensor.mul", "torch.Tensor.mul_")
+    assert names_of("rsub")[0] == "torch.sub"
+    assert "torch.nn.functional.softmax" in names_of("_softmax")
+    assert names_of("linalg_vector_norm") == ("torch.linalg.vector_norm",)
+    assert names_of("native_layer_norm") == ("torch.nn.functional.layer_norm",)
+    assert "torch.Tensor.view" in names_of("unsafe_view")
+    assert names_of("unfold") == ("torch.Tensor.unfold",)
+
+
+@pytest.mark.parametrize("forward", sorted(_ALSO))
+def test_other_names_are_those_of_functions_of_pytorch(forward: str) -> None:
     """Each is there, and has a docstring, from which its page is made."""
-    home = torch if module == "torch" else torch.nn.functional
+    (name,) = names_of(forward)
 
-    assert [name for name in sorted(names) if not getattr(getattr(home, name, None), "__doc__", "")] == []
+    assert operator.attrgetter(name.removeprefix("torch."))(torch).__doc__
 
 
-def test_operations_are_described_under_the_name_that_authors_use() -> None:
-    """Autograd knows some by another one, and some nobody describes."""
-    assert page("native_layer_norm").endswith("/torch.nn.functional.layer_norm.html")
-    assert page("rsub").endswith("/torch.sub.html")
-    assert page("_unsafe_view") == ""
+def test_operations_are_linked_to_what_describes_them() -> None:
+    """Those of PyTorch's; the function of an author's class is not, though it may be called like one."""
+    graph = Graph((function("n0", "mul"), function("n1", "add"), replace(function("n2", "mul"), speciality="custom")))
+    pages = {"mul": "https://example.org/mul.html?a&b"}
+    html = Table(graph, graph, "ag", place, lambda _: "", described=lambda forward: pages.get(forward, "")).html()
+
+    assert html.count('<a href="https://example.org/mul.html?a&amp;b">mul</a>') == 1
+    assert html.count("<td>mul (custom)</td>") == html.count("<td>add</td>") == 1
+    assert "https:" not in Table(graph, graph, "ag", place, lambda _: "").html()
 
 
 def test_author_finds_nodes_by_variable_function_or_operation() -> None:

@@ -142,6 +142,21 @@ def build_afresh(source: Path, *options: str, env: dict[str, str] | None = None,
     return Built(done.returncode, source.parent / "html", done.stdout, done.stderr)
 
 
+def document_torch(folder: Path, *names: str) -> Path:
+    """Build a site that describes functions as PyTorch's does, and return the inventory that it offers."""
+    generated = folder / "source" / "generated"
+    generated.mkdir(parents=True)
+    (folder / "source" / "conf.py").write_text('project = "PyTorch"\n', encoding="utf-8")
+    (folder / "source" / "index.rst").write_text("Functions\n=========\n", encoding="utf-8")
+    for name in names:
+        kind = "method" if "Tensor" in name else "function"
+        text = f":orphan:\n\n{name}\n{'=' * len(name)}\n\n.. py:{kind}:: {name}(input)\n"
+        (generated / f"{name}.rst").write_text(text, encoding="utf-8")
+    built = build(folder / "source", "-W", "-q")
+    assert built.status == 0, built.errors
+    return built.out / "objects.inv"
+
+
 def build_for(source: Path, builders: list[str], *options: str, env: dict[str, str] | None = None) -> Path:
     """Build a site without any warning for several builders, one after the other, and return where the outputs are."""
     orders = ["\t".join([*_arguments(source, builder), "-nW", "--keep-going", "-q", *options]) for builder in builders]
