@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
 
 from sphinx_graphviz_autograd.drawing import layout
 from sphinx_graphviz_autograd.drawing.passes import View
@@ -23,6 +28,16 @@ UNREADABLE = View(split="merge", fold="off", max_nodes=10_000)
 """A view in which shared weights are hubs of hundreds of arrows."""
 
 
+_SLOW: Final = """#!/bin/sh
+graph=$(cat)
+case "$graph $1" in
+    *n100*-Tsvg) exec sleep 600 ;;
+    *) printf '%s' "$graph" | exec {program} "$@" ;;
+esac
+"""
+"""An engine that is as the real one, but never done with a graph of more than a hundred nodes."""
+
+
 def wanted(steps: int, view: View) -> Wanted:
     """Return the figure of a recurrent network that shares its weights among all steps."""
     namespace, recorder = models.recorded(models.SHARED.format(nodes=steps))
@@ -40,9 +55,15 @@ def layouts(folder: Path, timeout: float) -> Layouts:
     return Layouts(folder, layout.engine(), None, timeout)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the slow engine is a script for a POSIX shell")
 def test_too_long_a_layout_gives_way_to_a_coarser_view(tmp_path: Path) -> None:
-    """A layout that would take minutes is ended; a coarser one is drawn, and the warning says which and why."""
-    drawn = draw(wanted(150, UNREADABLE), "inline", layouts(tmp_path, 5))
+    """A layout that would take too long is ended; a coarser one is drawn, and the warning says which and why."""
+    slow = tmp_path / "slow-engine"
+    slow.write_text(_SLOW.format(program=shlex.quote(layout.engine().program)), encoding="utf-8")
+    slow.chmod(0o755)
+    limited = Layouts(tmp_path, replace(layout.engine(), program=str(slow)), None, 5)
+
+    drawn = draw(wanted(40, UNREADABLE), "inline", limited)
 
     assert drawn.picture is not None
     assert drawn.plan.drawn is not None
