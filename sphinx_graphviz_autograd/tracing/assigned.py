@@ -168,19 +168,20 @@ class Assigned:
         """Return all names that an output of a function ever had."""
         return {text for _, text in self._texts}
 
-    def of_functions(self, places: Mapping[int, int]) -> dict[tuple[int, int], tuple[Name, ...]]:
-        """Return the names of functions' outputs in order of time, by what `places` has for a number, and the output.
+    def of_functions(self, places: Mapping[int, int]) -> dict[int | tuple[int, int], tuple[Name, ...]]:
+        """Return the names of functions' outputs in order of time.
 
-        Equal tuples of one name are one object, as there are as many of them as nodes.
+        They are found by what `places` has for the function's number; from the second output on, by this and the
+        number of the output. Equal tuples of one name are one object, as there are as many of them as nodes.
         """
         single = [(Name(kind, 0, text),) for kind, text in self._texts]
-        found: dict[tuple[int, int], tuple[Name, ...]] = {}
-        for number, output, text in zip(self._numbers, self._outputs, self._names, strict=True):
-            at = places.get(number)
-            if at is not None:
-                names = found.setdefault((at, output), single[text])
-                if names is not single[text]:
-                    found[at, output] = (*names, *single[text])
+        found: dict[int | tuple[int, int], tuple[Name, ...]] = {}
+        for at, output, text in zip(map(places.get, self._numbers), self._outputs, self._names, strict=True):
+            if at is None:
+                continue
+            key = (at, output) if output else at
+            before = found.get(key)
+            found[key] = single[text] if before is None else (*before, *single[text])
         return found
 
 

@@ -138,18 +138,15 @@ class _Assembly:
         nodes = [walk.nodes[at] for at in places]
         numbers = [walk.numbers[at] for at in places]
         kinds = [reader.kind(node) for node in nodes]
-        for at, node, kind in zip(places, nodes, kinds, strict=True):
-            self._add_edges(at)
-            if kind.keeps_tensors:
-                self._add_saved(walk.ids[at], node, kind, first_saved)
-        outputs = [reader.outputs(node) for node in nodes]
+        self._add_edges(places, nodes, kinds, first_saved)
+        outputs = reader.outputs(nodes)
         return map(
             _grad_fn,
             [walk.ids[at] for at in places],
             [kind.name for kind in kinds],
             [kind.forward for kind in kinds],
             outputs,
-            map(self._names_of_outputs, places, map(len, outputs)),
+            self._output_names.of(places, map(len, outputs)),
             [len(walk.sources[at]) for at in places],
             origins.places(numbers),
             origins.modules_of(numbers),
@@ -168,19 +165,28 @@ class _Assembly:
             [self._gradients.outputs.get(at, ()) for at in places],
         )
 
+    def _add_edges(self, places: list[int], nodes: list[AutogradNode], kinds: list[Kind], first_saved: int) -> None:
+        """Add the edges that enter each function: of gradients, of data, and of the tensors that it keeps."""
+        walk, add = self._walk, self._edges.append
+        ids, place_of = walk.ids, walk.places
+        for at, node, kind in zip(places, nodes, kinds, strict=True):
+            target = ids[at]
+            slots = self._gradients.slots.get(at)
+            for slot, (source, output) in enumerate(walk.sources[at]):
+                if source is not None:
+                    gradient = slots[slot] if slots else None
+                    add(_edge(ids[place_of[source]], target, "gradient", output, slot, 0, gradient))
+            for known, slot in self._data.used.get(at, ()):
+                add(_edge(self._data.id_of(known), target, "data", 0, slot, 0, None))
+            if kind.keeps_tensors:
+                self._add_saved(target, node, kind, first_saved)
+
     def _add_saved(self, target: str, node: AutogradNode, kind: Kind, first_saved: int) -> None:
         """Add the tensors that a function keeps, and their edges to it."""
         for kept in saved_tensors(node, kind):
             id_ = f"n{first_saved + len(self._saved)}"
             self._saved.append(self._saved_tensor(id_, kept))
             self._edges.append(_edge(id_, target, "saved", 0, 0, 0, None))
-
-    def _names_of_outputs(self, at: int, outputs: int) -> tuple[tuple[str, ...], ...]:
-        if outputs == 1:
-            names = self._output_names.get((at, 0))
-            return (names,) if names else ()
-        several = tuple([self._output_names.get((at, output), ()) for output in range(outputs)])
-        return several if any(several) else ()
 
     def _leaf(self, at: int, tensor: torch.Tensor) -> Leaf:
         names = self._names.of_tensor(tensor)
@@ -193,18 +199,6 @@ class _Assembly:
             isinstance(tensor, torch.nn.Parameter),
             self._gradients.leaves.get(at),
         )
-
-    def _add_edges(self, at: int) -> None:
-        """Add the edges of gradients and of data that enter a function."""
-        walk, add = self._walk, self._edges.append
-        target = walk.ids[at]
-        slots = self._gradients.slots.get(at, ())
-        for slot, (source, output) in enumerate(walk.sources[at]):
-            if source is not None:
-                gradient = slots[slot] if slots else None
-                add(_edge(walk.ids[walk.places[source]], target, "gradient", output, slot, 0, gradient))
-        for known, slot in self._data.used.get(at, ()):
-            add(_edge(self._data.id_of(known), target, "data", 0, slot, 0, None))
 
     def _edges_to_output(self, id_: str, item: Wanted) -> Iterator[Edge]:
         """Yield the edges that enter an output: from what made it, and from the base if it is a view."""

@@ -44,5 +44,8 @@ class Marks:
             return []
         first = bisect_right(self._numbers, min(numbers)) - 1
         last = bisect_right(self._numbers, max(numbers))
-        steps, values = self._numbers[first:last].tolist(), self._values[first:last]
-        return [values[at - 1] for at in map(bisect_right, repeat(steps), numbers)]
+        if last - first == 1:
+            return [self._values[first]] * len(numbers)
+        # one value in front, since `bisect_right` counts the steps up to a number
+        steps, values = self._numbers[first:last].tolist(), [NOTHING, *self._values[first:last]]
+        return list(map(values.__getitem__, map(bisect_right, repeat(steps), numbers)))

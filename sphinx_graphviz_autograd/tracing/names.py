@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch.autograd.graph import Node
 
-    from sphinx_graphviz_autograd.tracing.assigned import Known
+    from sphinx_graphviz_autograd.tracing.assigned import Known, Origin
     from sphinx_graphviz_autograd.tracing.record import Recorder
 
 _LARGEST_NEST = 10_000
@@ -137,24 +137,62 @@ class Names:
         """Return what was recorded of a tensor that no function made."""
         return self._recorder.assigned.known(tensor) if self._recorder is not None else None
 
-    def of_outputs(self, index: dict[Node, int], numbers: list[int]) -> dict[tuple[int, int], tuple[str, ...]]:
-        """Return the names of the functions' outputs, by the function's place in `index` and the output's number.
+    def of_outputs(self, index: dict[Node, int], numbers: list[int]) -> OutputNames:
+        """Return the names of the functions' outputs, by the function's place in `index`.
 
         `numbers` are the creation numbers of the functions, in the order of their places.
         """
-        found: dict[tuple[int, int], tuple[Name, ...]] = {}
+        found: dict[int | tuple[int, int], tuple[Name, ...]] = {}
         if self._recorder is not None:
-            found = self._recorder.assigned.of_functions({number: at for at, number in enumerate(numbers)})
+            found = self._recorder.assigned.of_functions(dict(zip(numbers, range(len(numbers)), strict=True)))
         for (node, output), names in self._outputs.items():
             at = index.get(node)
             if at is not None:
-                found[at, output] = (*found.get((at, output), ()), *sorted(names, key=_rank))
-        known: dict[int, tuple[str, ...]] = {}  # by the tuples' ids: most nodes have one name, and share it with others
-        return {key: known.get(id(names)) or known.setdefault(id(names), _texts(names)) for key, names in found.items()}
+                key = (at, output) if output else at
+                found[key] = (*found.get(key, ()), *sorted(names, key=_rank))
+        return OutputNames(found)
+
+    def of_origins(self, origins: Iterable[Origin]) -> dict[Origin, str]:
+        """Return the best recorded names of what tensors were cut off from, in the graph or not; some have none."""
+        numbers = {origin.number: origin.number for origin in origins if origin.leaf is None}
+        recorded = self._recorder.assigned.of_functions(numbers) if self._recorder is not None and numbers else {}
+        found: dict[Origin, str] = {}
+        for origin in origins:
+            if origin.leaf is None:
+                names = _texts(recorded.get((origin.number, origin.output) if origin.output else origin.number, ()))
+            else:
+                leaf = origin.leaf()
+                names = self.of_tensor(leaf) if leaf is not None else ()
+            if names:
+                found[origin] = names[0]
+        return found
 
     def of_module(self, module: torch.nn.Module) -> str:
         """Return the path of a module; empty if no name reaches it."""
         return self._modules.get(id(module), "")
+
+
+class OutputNames:
+    """The names of the outputs of all functions of a graph; equal ones are one object, as most share one name."""
+
+    def __init__(self, found: Mapping[int | tuple[int, int], tuple[Name, ...]]) -> None:
+        """Take the names of first outputs by the functions' places, those of others by place and output."""
+        known: dict[int, tuple[tuple[str, ...]]] = {}  # by the tuples' ids, since most nodes share theirs with others
+        for names in found.values():
+            if id(names) not in known:
+                known[id(names)] = (_texts(names),)
+        self._found = {key: known[id(names)] for key, names in found.items() if known[id(names)][0]}
+
+    def of(self, places: Iterable[int], counts: Iterable[int]) -> list[tuple[tuple[str, ...], ...]]:
+        """Return for the function at each place the names of its outputs, of which it has so many; empty without."""
+        return [
+            self._found.get(at, ()) if count == 1 else self._of_several(at, count)
+            for at, count in zip(places, counts, strict=True)
+        ]
+
+    def _of_several(self, at: int, count: int) -> tuple[tuple[str, ...], ...]:
+        names = [self._found.get((at, output) if output else at, ((),))[0] for output in range(count)]
+        return tuple(names) if any(names) else ()
 
 
 def _recorded(known: Known) -> list[Name]:

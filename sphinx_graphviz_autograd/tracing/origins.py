@@ -65,7 +65,7 @@ class Origins:
 
     def modules_of(self, numbers: list[int]) -> list[int | None]:
         """Return the indices in `modules` of the innermost calls that made these nodes."""
-        if self._recorder is None:
+        if self._recorder is None or not self._indices:
             return [None] * len(numbers)
         return list(map(self._indices.get, self._recorder.calls.marks.at_all(numbers)))
 

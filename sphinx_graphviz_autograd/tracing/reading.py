@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol, cast
 
 import torch
@@ -14,7 +15,7 @@ from sphinx_graphviz_autograd.model import Attribute, Speciality, TensorMeta
 from sphinx_graphviz_autograd.tracing.values import attribute_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from torch.autograd.graph import Node
 
@@ -114,6 +115,10 @@ class _InputMetadata(Protocol):
     is_cpp_nested_tensor: bool
 
 
+_INPUT_METADATA: Callable[[Node], list[_InputMetadata]] = attrgetter("_input_metadata")
+"""Read what a node tells of the tensors that it made; nothing public tells it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What all nodes of one type have in common."""
@@ -130,11 +135,8 @@ class Kind:
     """Names of the tensors it keeps: `_saved_self`."""
     is_custom: bool
     """Whether it is a custom function, which keeps what it likes."""
-
-    @property
-    def keeps_tensors(self) -> bool:
-        """Whether it can keep tensors at all."""
-        return self.is_custom or bool(self.tensors)
+    keeps_tensors: bool
+    """Whether it can keep tensors at all."""
 
 
 class Reader:
@@ -156,11 +158,14 @@ class Reader:
                 self._kinds[type(node)] = kind
         return kind
 
-    def outputs(self, node: Node) -> tuple[TensorMeta, ...]:
-        """Return what the tensors that an operation made are like."""
-        made: list[_InputMetadata] = node._input_metadata  # noqa: SLF001 -- nothing public tells it
-        if len(made) == 1:
-            return self._output(made[0])
+    def outputs(self, nodes: Iterable[Node]) -> list[tuple[TensorMeta, ...]]:
+        """Return for each operation what the tensors that it made are like."""
+        return [
+            self._output(made[0]) if len(made) == 1 else self._several_outputs(made)
+            for made in map(_INPUT_METADATA, nodes)
+        ]
+
+    def _several_outputs(self, made: Iterable[_InputMetadata]) -> tuple[TensorMeta, ...]:
         metas = tuple([self._output(one)[0] for one in made])
         return self._several.setdefault(tuple(map(id, metas)), metas)  # each description is there once
 
@@ -168,12 +173,12 @@ class Reader:
         """Return what a tensor is like, as the tuple that stands for an operation which made it alone."""
         try:
             key = (tuple(made.shape), made.dtype, made.device)
-            known = self._metas.get(key)
+            return self._metas[key]
+        except KeyError:
+            known = self._metas[key] = (_output_meta(made),)
+            return known
         except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
             return (_output_meta(made),)
-        if known is None:
-            known = self._metas[key] = (_output_meta(made),)
-        return known
 
     def meta(self, tensor: torch.Tensor) -> TensorMeta:
         """Return what a tensor is like; equal descriptions are one object."""
@@ -194,7 +199,11 @@ class Reader:
             return ()
         values = [getattr(node, name) for name in kind.plain]
         key = (kind.name, *values, *map(type, values))  # 1, 1.0 and True are equal, but not the same text
-        return self._attributes.get(key) or self._attributes.setdefault(key, _attributes(kind, values))
+        try:
+            return self._attributes[key]
+        except KeyError:
+            known = self._attributes[key] = _attributes(kind, values)
+            return known
 
 
 def _output_meta(made: _InputMetadata) -> TensorMeta:
@@ -224,6 +233,7 @@ def _kind(node: Node) -> Kind:
         tuple(key for key in saved if key not in tensors),
         tensors,
         is_custom,
+        is_custom or bool(tensors),
     )
 
 

@@ -116,8 +116,8 @@ class Recorder:
     def places(self, numbers: list[int]) -> list[Place | None]:
         """Return the lines that made the nodes with these creation numbers; equal ones are one object."""
         marks = self.lines.at_all(numbers)
-        known = {mark: self._place(mark) for mark in set(marks)}
-        return [known[mark] for mark in marks]
+        known = dict(zip(different := set(marks), map(self._place, different), strict=True))
+        return list(map(known.__getitem__, marks))
 
     def statement(self, number: int) -> Statement | None:
         """Return the statement that made the node with this creation number."""

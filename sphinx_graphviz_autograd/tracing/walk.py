@@ -33,9 +33,12 @@ class Walk:
         waiting = list(reversed(list(roots)))
         while waiting:
             node = waiting.pop()
-            if node not in found:
-                found[node] = sources = node.next_functions
-                waiting.extend([source for source, _ in reversed(sources) if source is not None])
+            if node in found:
+                continue
+            found[node] = sources = node.next_functions
+            for source, _ in reversed(sources):
+                if source is not None:
+                    waiting.append(source)  # noqa: PERF401 -- making a list for one or two costs more
         if len(found) > _DEEP:
             _make_room_for_freeing()
         self.nodes = list(found)
