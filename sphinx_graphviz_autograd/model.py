@@ -192,6 +192,8 @@ class Data:
     """How it was cut off from the graph, if it was."""
     place: Place | None = None
     """The line that cut it off."""
+    hint: str = ""
+    """For one without a name that was cut off: from what, as `fake.detach()`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ def label(  # noqa: PLR0911 - one for each kind of node
             cut = f"cut off by {node.cut}" if node.cut else ""
             line = place(node.place) if node.place and "lines" in show else ""
             name = _names(node.names)
-            return Label(name, "" if name else "data", _details(meta_words(node.meta, show), _joined(cut, line)))
+            details = _details(meta_words(node.meta, show), _joined(cut, line))
+            return Label(name, "" if name else short(node.hint) or "data", details)
         case Reference():
             return _reference_label(node, graph, view)
         case Group():
@@ -179,7 +180,7 @@ def _tensor_words(node: Node, output: int) -> str:
             names = node.names[output] if output < len(node.names) else ()
             return names[0] if names else f"result of {node.name}"
         case Leaf() | Data():  # without a name, as its own box calls it
-            return _names(node.names[:1]) or ("data" if isinstance(node, Data) else node.hint or "leaf")
+            return _names(node.names[:1]) or node.hint or ("data" if isinstance(node, Data) else "leaf")
         case Output():
             return node.name
         case SavedTensor():

@@ -97,7 +97,9 @@ class Table:
                 what = text.operation
             case Group(kind="fold"):
                 what = node.title
-            case Output() | Leaf() | Data() | Group():
+            case Leaf() | Data():
+                what = f"{'' if node.names else node.hint} {self.translate(BY_KIND[kind(node)].word)}".lstrip()
+            case Output() | Group():
                 what = self.translate(BY_KIND[kind(node)].word)
             case _:
                 assert_never(node)

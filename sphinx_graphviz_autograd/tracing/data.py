@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
     from torch.autograd.graph import Node
 
+    from sphinx_graphviz_autograd.model import CutKind
     from sphinx_graphviz_autograd.tracing.assigned import Known, Origin
     from sphinx_graphviz_autograd.tracing.inputs import TorchCall
     from sphinx_graphviz_autograd.tracing.names import Names
     from sphinx_graphviz_autograd.tracing.walk import Walk
+
+
+_WRITTEN: dict[CutKind, str] = {"detach": "{}.detach()", "data": "{}.data", "item": "{}.item()", "numpy": "{}.numpy()"}
+"""How what was cut off from a variable is written."""
 
 
 class DataInputs:
@@ -39,8 +44,12 @@ class DataInputs:
 
     def nodes(self) -> Iterator[Data]:
         """Yield the boxes."""
+        names = {known: self._names.of_known(known) for known in self._ids}
+        cut = self._names.of_origins([origin for known in self._ids if not names[known] for origin in known.origins])
         for known, id_ in self._ids.items():
-            yield Data(id_, known.meta or TensorMeta(None), self._names.of_known(known), known.cut, known.place)
+            meta = known.meta or TensorMeta(None)
+            hint = "" if names[known] else _hint(known, cut)
+            yield Data(id_, meta, names[known], known.cut, known.place, hint)
 
     def edges(self, ids: dict[Origin, str]) -> Iterator[Edge]:
         """Yield the edges that enter the boxes; `ids` has those of what can be cut off."""
@@ -83,6 +92,14 @@ class DataInputs:
             else:
                 waiting.extend(reversed(source.sources))
         return list(found)
+
+
+def _hint(known: Known, names: dict[Origin, str]) -> str:
+    """Return what a tensor was cut off from, as an author would write it; empty if that has no name."""
+    found = list(dict.fromkeys(names[origin] for origin in known.origins if origin in names))
+    if not found:
+        return ""
+    return _WRITTEN.get(known.cut, "from {}").format(", ".join(found))
 
 
 def used_inputs(calls: Sequence[TorchCall], walk: Walk) -> dict[int, list[tuple[Known, int]]]:

@@ -94,6 +94,7 @@ def test_leaf_shows_all_its_names() -> None:
 def test_data_says_how_it_was_cut_off() -> None:
     """A tensor that lost its history says by what, and where."""
     assert lines(Data("n1", ONE, ("d",), "detach", Place(0, 4)), View())[1:] == ("(1)", "cut off by detach · line 4")
+    assert lines(Data("n1", ONE, cut="detach", hint="fake.detach()"), View())[0] == "|fake.detach()"
 
 
 def test_saved_tensor_says_what_it_is_and_what_became_of_it() -> None:

@@ -15,7 +15,7 @@ from sphinx_graphviz_autograd.drawing.described import _ALSO, names_of
 from sphinx_graphviz_autograd.drawing.finding import find, findable
 from sphinx_graphviz_autograd.drawing.node_table import Table
 from sphinx_graphviz_autograd.drawing.passes import View, apply
-from sphinx_graphviz_autograd.model import Edge, Gradient, Graph, Leaf, Output, SavedTensor
+from sphinx_graphviz_autograd.model import Data, Edge, Gradient, Graph, Leaf, Output, SavedTensor
 from tests.drawing.graphs import SCALAR, function, place, prediction, recurrent
 
 
@@ -155,6 +155,15 @@ def test_operations_are_linked_to_what_describes_them() -> None:
     assert html.count('<a href="https://example.org/mul.html?a&amp;b">mul</a>') == 1
     assert html.count("<td>mul (custom)</td>") == html.count("<td>add</td>") == 1
     assert "https:" not in Table(graph, graph, "ag", place, lambda _: "").html()
+
+
+def test_rows_of_what_has_no_name_say_what_it_is_of() -> None:
+    """In plain type, as it is no name of the author's."""
+    cut = Data("n0", SCALAR, cut="detach", hint="fake.detach()")
+    html = table(Graph((cut, Leaf("n1", SCALAR, hint="weight in Linear"), function("n2", "mul"))))
+
+    assert ">fake.detach() input without gradient<" in html
+    assert ">weight in Linear leaf tensor<" in html
 
 
 def test_author_finds_nodes_by_variable_function_or_operation() -> None:

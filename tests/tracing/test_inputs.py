@@ -75,6 +75,30 @@ def test_cut_of_a_leaf() -> None:
     assert [(box.cut, box.place) for box in data(graph)] == [("detach", Place(1, 2))]
 
 
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("y = w * fake.detach()", "fake.detach()"),
+        ("y = w * fake.data", "fake.data"),
+        ("y = w * fake[0].detach()", ""),
+        ("fake = fake.detach()\ny = w * fake", ""),
+        ("fakes = fake.unbind()\ny = w * fakes[1].detach()", "fakes[1].detach()"),
+        ("y = w * torch.as_tensor(w.detach().numpy())", "w.detach()"),
+        ("y = w * fake.sum().item()", ""),
+        ("total = fake.sum()\ny = w * total.item()", "total.item()"),
+        ("def critic(t):\n    return w * t\ny = critic(fake.detach())", "fake.detach()"),
+        ("def half(t):\n    with torch.no_grad():\n        return t / 2\ny = w * half(fake)", "from fake"),
+    ],
+)
+def test_cut_without_a_name_says_what_it_was_cut_off_from(code: str, hint: str) -> None:
+    """The variable that was detached is told, though it may be in no graph; a name of its own comes before that."""
+    graph = run(f"w, v = leaf(2), leaf(2)\nfake = v.sin().expand(2, 2)\n{code}", options=ALL).graph
+    (box,) = [box for box in data(graph) if box.cut]
+
+    assert box.hint == hint
+    assert not (box.names and box.hint)
+
+
 def test_detached_in_place() -> None:
     """`h.detach_()` takes the history from the tensor itself; what made it is still what it was cut off from."""
     graph = run("w = leaf(2)\nh = w.sin()\nother = h.cos()\nh.detach_()\ny = h * w + other", options=ALL).graph

@@ -169,7 +169,7 @@ def _describe_tensor(node: Node) -> Hashable:
         case Leaf():
             return ("leaf", node.meta, node.parameter, pattern(node.names), pattern((node.hint,)))
         case Data():
-            return ("data", node.meta, node.cut, pattern(node.names))
+            return ("data", node.meta, node.cut, pattern(node.names), pattern((node.hint,)))
         case SavedTensor():
             return ("saved", node.attribute, node.meta, node.state)
         case Reference():
