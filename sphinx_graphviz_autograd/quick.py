@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 from contextlib import contextmanager
 from dataclasses import MISSING, field, fields, make_dataclass
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_MANY: Final = 100_000
+"""How many new objects the garbage collector would take long to visit."""
 
 
 def quick(kind: Callable[P, T]) -> Callable[P, T]:
@@ -48,7 +51,8 @@ def collector_at_rest() -> Iterator[None]:
     try:
         yield
     finally:
-        if was_enabled and not gc.get_freeze_count():  # what others have frozen must stay so
+        many = gc.get_count()[0] > _MANY  # asked first, as counting what is frozen takes milliseconds in a worker
+        if was_enabled and many and not gc.get_freeze_count():  # what others have frozen must stay so
             gc.freeze()
             gc.unfreeze()
         if was_enabled:
