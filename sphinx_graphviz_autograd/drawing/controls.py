@@ -6,6 +6,7 @@ The words that the script writes stand here too, as data, so that they are trans
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd.drawing.plain import xml_text
@@ -28,6 +29,12 @@ _LOOK: Final = (
     ("full", "Full view", "M9 3h4v4M13 3 9 7M7 13H3V9M3 13l4-4"),
 )
 """The buttons for looking closer."""
+
+_LEAST: Final = 9.0
+"""Height in pixels below which no type of a picture is shown."""
+
+_TALL: Final = 1400.0
+"""Height in pixels up to which a picture is shown whole: one and a half windows."""
 
 _BACKWARD: Final = "Backward"
 _ALONE: Final = "Picture alone"
@@ -58,12 +65,30 @@ def around(svg: str, *, label: str, file: str, walk: bool, translate: Callable[[
     backward = f'<span class="{PREFIX}walk" hidden role="group">{xml_text(say(_BACKWARD))} {steps}</span>'
     looks = "".join(_button(*button, say) for button in _LOOK)
     words = "".join(f' data-{name}="{xml_text(say(text))}"' for name, text in SENTENCES.items())
+    classes, floor = _scroll(svg)
     return (
-        f'<div class="{PREFIX}scroll" role="group" tabindex="0" aria-label="{xml_text(label)}">\n{svg}\n</div>\n'
+        f'<div class="{classes}" role="group" tabindex="0" aria-label="{xml_text(label)}">\n{svg}{floor}\n</div>\n'
         f'<div class="{PREFIX}tools"{words}>{backward if walk else ""}<span class="{PREFIX}look" hidden>{looks}</span>'
         f'<a href="{xml_text(file)}">{xml_text(say(_ALONE))}</a></div>\n'
         f'<p class="{PREFIX}status" role="status"></p>'
     )
+
+
+def _scroll(svg: str) -> tuple[str, str]:
+    """Return the classes of the box that a picture is scrolled in, and an empty element of the least width for it.
+
+    A picture shrinks to its column until its smallest type is `_LEAST` pixels high; a very high one scrolls in a window
+    of its own. One for which the author has set a width has that, whatever comes of it.
+    """
+    box = f"{PREFIX}scroll"
+    size = re.match(r'<svg [^>]*\bwidth="([\d.]+)" height="([\d.]+)"', svg)
+    if size is None:
+        return box, ""
+    width, height = float(size[1]), float(size[2])
+    type_ = min(map(float, re.findall(r'font-size="([\d.]+)"', svg)), default=_LEAST)
+    least = width * min(1.0, _LEAST / type_)
+    classes = f"{box} {PREFIX}shrinks" + f" {PREFIX}tall" * (height > _TALL)
+    return classes, f'<svg width="{least:.0f}" height="0" aria-hidden="true"></svg>'
 
 
 def words() -> tuple[str, ...]:

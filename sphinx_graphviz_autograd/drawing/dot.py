@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing import style
 from sphinx_graphviz_autograd.drawing.columns import Columns, columns
-from sphinx_graphviz_autograd.drawing.frames import frames
+from sphinx_graphviz_autograd.drawing.frames import frames, stacked
 from sphinx_graphviz_autograd.drawing.labels import edge_label, kind, label, slot_label
 from sphinx_graphviz_autograd.drawing.metrics import text_width
 from sphinx_graphviz_autograd.drawing.plain import xml_text
+from sphinx_graphviz_autograd.drawing.spine import spine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,6 +38,9 @@ _SPARE = 1.13
 _SPARE_BOLD = 1.22
 """The same for bold text, in which fonts differ more."""
 
+_STRAIGHT = 4
+"""Weight of the arrows of the longest chain: with less it bends, with more it pushes all else aside."""
+
 
 def to_dot(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
     """Return the DOT text of a graph that the passes have made ready.
@@ -47,14 +51,23 @@ def to_dot(graph: Graph, view: View, place: Callable[[Place], str]) -> str:
         place: says in words where a line is, as `line 2`.
     """
     labels = {node.id: label(node, graph, view, place) for node in graph.nodes}
-    sizes = {id_: _size(text) for id_, text in labels.items()}
+    sizes = {node.id: _size(labels[node.id], style.BY_KIND[kind(node)]) for node in graph.nodes}
     framed = "modules" in view.show
     wrapped = columns(graph, sizes) if not view.direction and not framed else ()
     nodes = {node.id: _node_statement(node, labels[node.id], sizes[node.id]) for node in graph.nodes}
+    straight = spine(graph)
     edges = [
-        _edge_statement(edge, id_, (edge_label(edge, view), slot_label(edge, graph, view)), wrapped)
+        _edge_statement(
+            edge,
+            id_,
+            (edge_label(edge, view), slot_label(edge, graph, view)),
+            wrapped,
+            straight=(edge.source, edge.target) in straight,
+        )
         for edge, id_ in zip(graph.edges, _edge_ids(graph), strict=True)
     ]
+    if framed:
+        edges += [f"{above} -> {below} [style=invis]" for above, below in stacked(graph)]
     defaults = _defaults("BT" if wrapped else view.direction or "TB")
     boxes = _in_columns(nodes, wrapped) if wrapped else _in_frames(nodes, graph) if framed else nodes.values()
     return "\n".join(("digraph {", *defaults, *boxes, *edges, "}\n"))
@@ -135,7 +148,7 @@ def _node_statement(node: Node, text: Label, size: tuple[float, float]) -> str:
     return f"{node.id} [{name} label=<{_html(text)}> {box}{special}]"
 
 
-def _edge_statement(edge: Edge, id_: str, texts: tuple[str, str], wrapped: Columns) -> str:
+def _edge_statement(edge: Edge, id_: str, texts: tuple[str, str], wrapped: Columns, *, straight: bool) -> str:
     """Return the statement of an edge with the texts on it and at its head; backwards if the graph is in columns."""
     look = style.LINE_BY_KIND[edge.kind]
     ends = (edge.target, edge.source) if wrapped else (edge.source, edge.target)
@@ -145,6 +158,8 @@ def _edge_statement(edge: Edge, id_: str, texts: tuple[str, str], wrapped: Colum
         parts.append("dir=back")
         if not any(edge.source in column and edge.target in column for column in wrapped):
             parts.append("constraint=false")
+    if straight:
+        parts.append(f"weight={_STRAIGHT}")
     if look.style != "solid":
         parts.append(f"style={look.style}")
     if look.head != "normal":
@@ -171,11 +186,11 @@ def _escaped(text: str) -> str:
     return xml_text(text).replace("\\", r"\\")
 
 
-def _size(text: Label) -> tuple[float, float]:
+def _size(text: Label, look: style.Look) -> tuple[float, float]:
     """Return width and height of the box that a label needs, in points."""
     gap = 8.0 if text.name and text.operation else 0.0
     name = text_width(text.name, style.SIZE, bold=True) * _SPARE_BOLD
     first = name + gap + text_width(text.operation, style.SIZE) * _SPARE
     widest = max((first, *(text_width(detail, style.SMALL) * _SPARE for detail in text.details)))
     high = 12 if f"{text.name}{text.operation}".isascii() else 18  # letters of some scripts are taller
-    return max(widest + 20, 44.0), LINE + SMALL_LINE * len(text.details) + high
+    return max(widest + look.room, 44.0), LINE + SMALL_LINE * len(text.details) + high

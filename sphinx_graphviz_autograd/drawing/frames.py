@@ -44,6 +44,51 @@ def frames(graph: Graph) -> tuple[list[str], list[Frame]]:
     return free, outer
 
 
+def stacked(graph: Graph) -> list[tuple[str, str]]:
+    """Return which boxes must stand below which, so that a frame stands below one that feeds it.
+
+    Without it the tensors at the top of a frame would stand beside what feeds the frame further below, and as frames
+    keep apart, so would the whole frame: a chain of frames would become a flight of stairs.
+    """
+    call_of = _calls(graph)
+    around = {node.id: _around(call_of.get(node.id), graph) for node in graph.nodes}
+    users: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        users[edge.source].append(edge.target)
+    fed = {edge.target for edge in graph.edges}
+    tops = [node for node in users if node not in fed]
+    found: dict[tuple[str, str], None] = {}
+    for edge in graph.edges:
+        above, below = around[edge.source], around[edge.target]
+        common = sum(one == other for one, other in zip(above, below, strict=False))
+        if common in {len(above), len(below)}:
+            continue
+        for top in tops:
+            if below[common] in around[top] and not _reaches(top, edge.source, users):
+                found[edge.source, top] = None
+                users[edge.source].append(top)
+    return list(found)
+
+
+def _around(call: int | None, graph: Graph) -> list[int]:
+    """Return a call and those around it, from the outermost."""
+    calls: list[int] = []
+    while call is not None:
+        calls.append(call)
+        call = graph.modules[call].parent
+    return calls[::-1]
+
+
+def _reaches(start: str, end: str, users: dict[str, list[str]]) -> bool:
+    """Return whether arrows lead from a box to another."""
+    seen, waiting = {start}, [start]
+    while waiting:
+        new = [user for user in users[waiting.pop()] if user not in seen]
+        seen.update(new)
+        waiting += new
+    return end in seen
+
+
 def _frame(call: int, graph: Graph, found: dict[int, Frame], outer: list[Frame]) -> Frame:
     """Return the frame of a call; made, as those around it, if it is the first time that it is needed."""
     at, inner = call, None

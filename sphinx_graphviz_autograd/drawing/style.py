@@ -55,6 +55,10 @@ class Look:
     """How many lines are drawn around it."""
     width: float = 1.0
     """Width of its border in points."""
+    radius: int = 3
+    """How round its corners are in SVG, in points."""
+    room: float = 20.0
+    """What is free to the left and right of its label together, in points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ LOOKS: Final = (
         Colours("#fbeff6", "#a8497f", "#4a1535"),
         Colours("#331d2b", "#dd84b6", "#fbe3f0"),
         style="diagonals,filled",
+        room=40.0,
     ),
     Look(
         "leaf",
@@ -105,6 +110,7 @@ LOOKS: Final = (
         Colours("#182a4a", "#6ea3f5", "#dfeaff"),
         style="rounded,filled",
         width=1.5,
+        radius=9,
     ),
     Look(
         "reference",
@@ -113,6 +119,8 @@ LOOKS: Final = (
         Colours("#f4f8ff", "#2563c9", "#0f2a5c"),
         Colours("#161d2b", "#6ea3f5", "#dfeaff"),
         style="rounded,filled",
+        radius=15,
+        room=26.0,
     ),
     Look(
         "saved-tensor",

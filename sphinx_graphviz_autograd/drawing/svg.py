@@ -114,7 +114,8 @@ def _node(group: ET.Element, classes: list[str], prefix: str) -> str:
     if kind not in style.BY_KIND:
         return _foreign(group, prefix)
     look = style.BY_KIND[kind]
-    forms = "".join(_form(form, look.style) for form in group.iter() if form.tag != f"{_SVG}text")
+    radius = look.radius if "rounded" in look.style else 0
+    forms = "".join(_form(form, radius) for form in group.iter() if form.tag != f"{_SVG}text")
     text = _centred_text(group) if ours else "".join(_plain_text(text) for text in group.iter(f"{_SVG}text"))
     colours = look.light
     return (
@@ -128,7 +129,7 @@ def _edge(group: ET.Element, classes: list[str], prefix: str) -> str:
         return _foreign(group, prefix)
     names = " ".join(name for name in classes if name.startswith(style.PREFIX)) or f"{style.PREFIX}edge"
     colour = style.LIGHT_LINE.stroke
-    forms = "".join(_form(form, "") for form in group.iter() if form.tag != f"{_SVG}text")
+    forms = "".join(_form(form) for form in group.iter() if form.tag != f"{_SVG}text")
     texts = "".join(_plain_text(text) for text in group.iter(f"{_SVG}text"))
     labels = f'<g stroke="none">{texts}</g>' if texts else ""
     return f'<g id="{prefix}{group.get("id")}" class="{names}" fill="{colour}" stroke="{colour}">{forms}{labels}</g>'
@@ -136,7 +137,7 @@ def _edge(group: ET.Element, classes: list[str], prefix: str) -> str:
 
 def _frame(group: ET.Element, prefix: str) -> str:
     colours = style.LIGHT_FRAME
-    forms = "".join(_form(form, "rounded") for form in group if form.tag != f"{_SVG}text")
+    forms = "".join(_form(form, 9) for form in group if form.tag != f"{_SVG}text")
     texts = "".join(_plain_text(text) for text in group.iter(f"{_SVG}text"))
     return (
         f'<g id="{prefix}{group.get("id")}" class="{style.PREFIX}frame" fill="{colours.fill}" '
@@ -144,8 +145,11 @@ def _frame(group: ET.Element, prefix: str) -> str:
     )
 
 
-def _form(form: ET.Element, border: str) -> str:
-    """Return the markup of a path, polygon, polyline or ellipse without its colours."""
+def _form(form: ET.Element, radius: int = 0) -> str:
+    """Return the markup of a path, polygon, polyline or ellipse without its colours.
+
+    A path is an outline with round corners if `radius` is given, and else a line.
+    """
     tag = form.tag.removeprefix(_SVG)
     kept = {name: value for name in _PRESENTATION if (value := form.get(name))}
     kept |= {name: "none" for name in ("fill", "stroke") if form.get(name) in _NO_FILL}
@@ -154,8 +158,8 @@ def _form(form: ET.Element, border: str) -> str:
             return _rectangle(_points(form), 3, kept)
         case "polygon" | "polyline":
             return _element(tag, {"points": _tidy(form.get("points", ""))} | kept)
-        case "path" if "rounded" in border:
-            return _rectangle(_points(form), 9, kept)
+        case "path" if radius:
+            return _rectangle(_points(form), radius, kept)
         case "path":
             return _element(tag, {"d": _tidy(form.get("d", ""))} | kept)
         case "ellipse":
@@ -241,7 +245,7 @@ def _foreign(group: ET.Element, prefix: str) -> str:
     parts = []
     for form in group.iter():
         text = form.tag == f"{_SVG}text"
-        markup = _plain_text(form) if text else _form(form, "")
+        markup = _plain_text(form) if text else _form(form)
         own = {"fill": form.get("fill", "black"), "stroke": form.get("stroke", "none")}
         shown = {name: black if value == "black" else value for name, value in own.items() if value not in _NO_FILL}
         cut = re.search(r"[ >]", markup)

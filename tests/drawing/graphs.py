@@ -13,16 +13,18 @@ from sphinx_graphviz_autograd.model import (
     Edge,
     GradFn,
     Graph,
+    Group,
     Leaf,
     ModuleCall,
     Output,
     Place,
+    Reference,
     SavedTensor,
     TensorMeta,
 )
 
 if TYPE_CHECKING:
-    from sphinx_graphviz_autograd.model import Node
+    from sphinx_graphviz_autograd.model import EdgeKind, Node
 
 BATCH = TensorMeta((80, 1))
 ONE = TensorMeta((1,))
@@ -174,6 +176,27 @@ def blocks(number: int) -> Graph:
             Edge(f"w{at}", f"t{at}"),
         ]
     return Graph((*nodes, Leaf("x", meta, ("x",))), tuple(edges), tuple(modules), torch="2.13.0")
+
+
+def every_kind() -> Graph:
+    """Return a graph with a box of every kind."""
+    nodes = (
+        Output("n0", "loss", SCALAR),
+        function("n1", "mean", SCALAR, name="loss", line=4),
+        function("n2", "mul", line=3, order=2),
+        Group("n3g", "module", "net.0", 4, module=0, inputs=(BATCH,), outputs=(BATCH,), parameters=12),
+        Group("n4g", "fold", "Block", 40, times=10, inputs=(BATCH,), outputs=(BATCH,)),
+        Group("n5g", "cap", "", 120),
+        Leaf("n6", ONE, ("w",)),
+        Reference("n6r1", "n6", "n6"),
+        SavedTensor("n7", "other", BATCH),
+        Data("n8", BATCH, ("x",)),
+    )
+    feeds = ("n1 n0", "n2 n1", "n3g n2", "n4g n3g", "n5g n4g", "n6 n5g", "n6r1 n3g", "n7 n1", "n8 n2")
+    kinds: dict[str, EdgeKind] = {"n1": "output", "n7": "saved", "n8": "data"}
+    pairs = (feed.split() for feed in feeds)
+    edges = tuple(Edge(source, target, kinds.get(source, "gradient")) for source, target in pairs)
+    return Graph(nodes, edges, modules=(ModuleCall("net.0", "Linear"),))
 
 
 def chain(*forwards: str) -> Graph:

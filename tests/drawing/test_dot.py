@@ -17,7 +17,7 @@ def test_prediction_has_a_statement_for_each_node_and_edge() -> None:
     text = to_dot(apply(prediction(), view), view, place)
 
     assert '\nn4 [id="n4" class="autograd-graph-leaf" label=<<B>w</B><BR/>' in text
-    assert '\nn3 -> n1 [id="n3-n1" class="autograd-graph-edge autograd-graph-gradient"]' in text
+    assert '\nn3 -> n1 [id="n3-n1" class="autograd-graph-edge autograd-graph-gradient" weight=4]' in text
     assert "<B>yhat</B>&nbsp; AddBackward0" in text
 
 

@@ -148,7 +148,7 @@ def _restarts(before: Function, after: Function) -> bool:
     if before.place is None or after.place is None:
         return False
     if (before.place.block, before.place.line) == (after.place.block, after.place.line):
-        return before.place.iteration != after.place.iteration
+        return (before.place.iteration, before.place.call) != (after.place.iteration, after.place.call)
     return after.place.line < before.place.line
 
 
@@ -173,7 +173,7 @@ def _group(one: _Fold, ran: Sequence, graph: Graph, nodes: list[Node], view: Vie
         module=call,
         parameters=elements(nodes),
         varies=varies(ran, one.start, one.stop, one.period, graph),
-        place=replace(place, iteration=1) if place is not None else None,
+        place=replace(place, iteration=1, call=1) if place is not None else None,
         sequence=first[0].sequence,
         structure=digest((ran.structure(one.start, one.start + one.period), one.times)),
     )

@@ -38,8 +38,11 @@ def _of_place(ran: Sequence, first: int, last: int) -> Iterator[str]:
         return
     if (one.block, one.file, one.line) != (other.block, other.file, other.line):
         yield "lines"
-    elif one.iteration != other.iteration:
+        return
+    if one.iteration != other.iteration:
         yield f"iterations {one.iteration} … {other.iteration}"
+    if one.call != other.call:
+        yield f"calls {one.call} … {other.call}"
 
 
 def _of_modules(ran: Sequence, first: int, last: int, graph: Graph) -> Iterator[str]:
