@@ -63,9 +63,11 @@ class Place:
     line: int
     """Line in the block or file, from 1."""
     iteration: int = 1
-    """How many times the line had been reached, this time included."""
+    """For a line in a loop: which round of it, counted anew in each call of the function that the loop is in."""
     file: str = ""
     """The project module's path, relative to the document's folder; empty for a block."""
+    call: int = 1
+    """For a line in a function: which call of the function."""
 
 
 @dataclass(frozen=True, slots=True)

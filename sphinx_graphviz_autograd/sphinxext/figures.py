@@ -9,7 +9,7 @@ from sphinx_graphviz_autograd.drawing import foreign, legend, passes, text
 from sphinx_graphviz_autograd.drawing.dot import to_dot
 from sphinx_graphviz_autograd.drawing.passes import View
 from sphinx_graphviz_autograd.execution.session import Drawing
-from sphinx_graphviz_autograd.sphinxext.translation import ITERATION, LINE, LINE_ABOVE, TITLE, TITLE_ALONE, say
+from sphinx_graphviz_autograd.sphinxext.translation import CALL, ITERATION, LINE, LINE_ABOVE, TITLE, TITLE_ALONE, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -116,6 +116,7 @@ def place_words(blocks: Sequence[Block], own: int) -> Callable[[Place], str]:
 
     def words(place: Place) -> str:
         again = f", {say(ITERATION).format(iteration=place.iteration)}" if place.iteration > 1 else ""
+        again += f", {say(CALL).format(call=place.call)}" if place.call > 1 else ""
         if place.file or not 0 <= place.block < len(blocks):
             return f"{place.file} {say(LINE).format(line=place.line)}{again}".lstrip()
         line = place.line + (blocks[place.block].options.lineno_start or 1) - 1

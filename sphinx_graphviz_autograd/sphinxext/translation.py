@@ -26,6 +26,7 @@ TITLE_ALONE: Final = "Autograd graph"
 LINE: Final = "line {line}"
 LINE_ABOVE: Final = "line {line} above"
 ITERATION: Final = "iteration {iteration}"
+CALL: Final = "call {call}"
 
 say = get_translation(CATALOGUE)
 """Return a word or sentence of ours in the reader's language."""
@@ -39,6 +40,6 @@ def connect(app: Sphinx) -> None:
 def words() -> tuple[str, ...]:
     """Return all words and sentences that a catalogue translates, in English."""
     kinds = (*style.LOOKS, *style.LINES)
-    own = (NOT_RUN, FAILED, REASON_BELOW, TITLE, TITLE_ALONE, LINE, LINE_ABOVE, ITERATION)
+    own = (NOT_RUN, FAILED, REASON_BELOW, TITLE, TITLE_ALONE, LINE, LINE_ABOVE, ITERATION, CALL)
     legend = (part for kind in kinds for part in (kind.word, kind.sentence))
     return tuple(dict.fromkeys((*own, *legend, *text.PHRASES, *node_table.words(), *controls.words())))

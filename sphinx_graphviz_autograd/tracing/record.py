@@ -42,13 +42,25 @@ _place = quick(Place)
 class _Running:
     """A call of the author's code that has not returned: which of its statements is running."""
 
-    __slots__ = ("by_line", "is_global", "mark", "statement")
+    __slots__ = ("_rounds", "by_line", "call", "is_global", "mark", "statement")
 
-    def __init__(self, block: Block, *, is_global: bool) -> None:
+    def __init__(self, block: Block, call: int, *, is_global: bool) -> None:
         self.by_line = block.by_line
+        self.call = call
         self.is_global = is_global
         self.statement: Statement | None = None
         self.mark = NOTHING
+        self._rounds: dict[int, int] = {}
+
+    def begin(self, statement: Statement, *, anew: bool) -> int:
+        """Note that a statement runs now, or is reached once more, and return its mark; in a loop, runs are counted."""
+        self.statement = statement
+        index = statement.index
+        iteration = 1
+        if statement.in_loop:
+            self._rounds[index] = iteration = self._rounds.get(index, 0) + anew
+        self.mark = index * _ITERATIONS + iteration
+        return self.mark
 
 
 class Recorder:
@@ -66,6 +78,8 @@ class Recorder:
         """The blocks, by the file names under which they were compiled."""
         self.lines = Marks()
         """The running statement and its iteration, by creation number."""
+        self.entered = Marks()
+        """Which call of its function the running statement is in, by creation number."""
         self.calls = ModuleCalls()
         """The calls of modules."""
         self.assigned = Assigned()
@@ -78,6 +92,8 @@ class Recorder:
         self._watched: dict[str, Block | tuple[str, Callable[[FrameType], TraceFunction | None]]] = {**frames.watched()}
         self._statements: list[Statement] = []
         self._running: list[_Running] = []
+        self._called: dict[CodeType, int] = {}
+        self._resumable: dict[int, _Running] = {}
         self._trace_line = self._line
         self._outer_trace = sys.gettrace()
 
@@ -108,15 +124,16 @@ class Recorder:
             self.inputs.__exit__(kind, error, traceback)
         self._running.clear()
         self.lines.mark(NOTHING)
+        self.entered.mark(NOTHING)
 
     def place(self, number: int) -> Place | None:
         """Return the line that made the node with this creation number; None if none of a block did."""
-        return self._place(self.lines.at(number))
+        return self._place(self.lines.at(number), self.entered.at(number))
 
     def places(self, numbers: list[int]) -> list[Place | None]:
         """Return the lines that made the nodes with these creation numbers; equal ones are one object."""
-        marks = self.lines.at_all(numbers)
-        known = dict(zip(different := set(marks), map(self._place, different), strict=True))
+        marks = list(zip(self.lines.at_all(numbers), self.entered.at_all(numbers), strict=True))
+        known = {mark: self._place(*mark) for mark in set(marks)}
         return list(map(known.__getitem__, marks))
 
     def statement(self, number: int) -> Statement | None:
@@ -135,14 +152,14 @@ class Recorder:
             return None
         return Place(-1, _line_of_def(code), file=path.relative_to(self.folder).as_posix())
 
-    def _place(self, mark: int) -> Place | None:
+    def _place(self, mark: int, call: int) -> Place | None:
         if mark == NOTHING:
             return None
         statement = self._statements[mark // _ITERATIONS]
-        return _place(statement.block, statement.line, mark % _ITERATIONS, "")
+        return _place(statement.block, statement.line, mark % _ITERATIONS, "", call)
 
     def _current_place(self) -> Place | None:
-        return self._place(self._running[-1].mark) if self._running else None
+        return self._place(self._running[-1].mark, self._running[-1].call) if self._running else None
 
     def runs(self, blocks: frozenset[int]) -> tuple[LineRun, ...]:
         """Return how often each statement of these blocks ran, those that never ran included."""
@@ -163,14 +180,27 @@ class Recorder:
             return enter(frame) if code.co_name == name else None
         if code.co_name[0] == "<" and code.co_name != "<module>":
             return None  # a comprehension or lambda, which belongs to the statement that runs it
-        running = _Running(block, is_global=code.co_name == "<module>")
-        if code.co_flags & _RESUMABLE and frame.f_lineno != code.co_firstlineno:
-            running.statement = block.by_line.get(frame.f_lineno)
-            if running.statement is not None:
-                running.mark = running.statement.index * _ITERATIONS + running.statement.times
-                self.lines.mark(running.mark)
+        running = self._call(frame, block)
         self._running.append(running)
+        self.entered.mark(running.call)
+        if running.mark != NOTHING:
+            self.lines.mark(running.mark)
         return self._trace_line
+
+    def _call(self, frame: FrameType, block: Block) -> _Running:
+        """Return a new call, or one that goes on where it was left."""
+        code = frame.f_code
+        if code.co_flags & _RESUMABLE and frame.f_lineno != code.co_firstlineno:
+            left = self._resumable.get(id(frame))
+            if left is not None:
+                return left
+        call = 1
+        if code.co_name != "<module>":
+            self._called[code] = call = self._called.get(code, 0) + 1
+        running = _Running(block, call, is_global=code.co_name == "<module>")
+        if code.co_flags & _RESUMABLE:
+            self._resumable[id(frame)] = running
+        return running
 
     def _line(self, frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
         """Note that another statement of a block runs now, and what the one before it assigned."""
@@ -182,16 +212,15 @@ class Recorder:
                 return self._trace_line
             if before is not None and before.targets:
                 self.assigned.note(before, frame.f_locals, is_global=running.is_global)
-            if not (statement.is_with and before is not None and statement.line < before.line <= statement.last):
-                statement.times += 1
-            running.statement = statement
-            running.mark = statement.index * _ITERATIONS + statement.times
-            self.lines.mark(running.mark)
+            again = statement.is_with and before is not None and statement.line < before.line <= statement.last
+            statement.times += not again
+            self.lines.mark(running.begin(statement, anew=not again))
         elif event == "return":
             if before is not None and before.targets:
                 self.assigned.note(before, frame.f_locals, is_global=running.is_global)
             self._running.pop()
             self.lines.mark(self._running[-1].mark if self._running else NOTHING)
+            self.entered.mark(self._running[-1].call if self._running else NOTHING)
         return self._trace_line
 
 

@@ -15,6 +15,8 @@ Step: TypeAlias = "tuple[str, str | int]"
 Syntax: TypeAlias = ast.stmt | ast.ExceptHandler | ast.match_case
 """A statement, or the header of a part of one."""
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
 _CUTTING_METHODS = frozenset({"detach", "detach_", "item", "numpy", "tolist"})
 
 
@@ -50,6 +52,8 @@ class Statement:
     """Whether it is a loop whose body stands on the same line, so that each event of the line is one more run."""
     definition: int = 0
     """The line of `def` or `class`, which decorators stand before; else its first line."""
+    in_loop: bool = False
+    """Whether it is a loop or stands in one, in its own function."""
     is_with: bool = False
     """Whether it is a `with`, whose line is reached once more when its body is left."""
     nodes: list[Syntax] = field(default_factory=list)
@@ -71,14 +75,14 @@ class Block:
         self.statements: list[Statement] = []
         self._first_index = first_index
         self.by_line: dict[int, Statement] = {}
-        for node in _statements(ast.parse(source).body):
-            self._add(node)
+        for node, in_loop in _statements(ast.parse(source).body):
+            self._add(node, in_loop=in_loop)
 
     def around(self, line: int) -> list[Statement]:
         """Return the statements that a line is inside of, the innermost first."""
         return [statement for statement in reversed(self.statements) if statement.line < line <= statement.last]
 
-    def _add(self, node: Syntax) -> None:
+    def _add(self, node: Syntax, *, in_loop: bool) -> None:
         first, last, end = _extent(node)
         statement = self.by_line.get(first)
         if statement is None:
@@ -88,24 +92,36 @@ class Block:
         for line in range(first, end + 1):
             self.by_line.setdefault(line, statement)
         statement.targets.extend(_targets(node))
-        statement.repeats_on_line |= isinstance(node, ast.For | ast.AsyncFor | ast.While) and end == last
+        statement.repeats_on_line |= isinstance(node, _LOOPS) and end == last
+        statement.in_loop |= in_loop or isinstance(node, _LOOPS)
         statement.is_with |= isinstance(node, ast.With | ast.AsyncWith)
         statement.nodes.append(node)
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[Syntax]:
-    """Yield the statements that leave a trace when they run, outer ones before what is in them."""
+def _statements(body: Iterable[ast.stmt], *, in_loop: bool = False) -> Iterator[tuple[Syntax, bool]]:
+    """Yield the statements that leave a trace when they run, outer ones before what is in them.
+
+    With each comes whether it stands in a loop; what is in a function does not run in the loop that the function is in.
+    """
     for node in body:
         if _leaves_no_trace(node):
             continue
-        yield node
+        yield node, in_loop
         for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+            inside = _in_loop(node, name, in_loop=in_loop)
             for child in getattr(node, name, ()):
                 if isinstance(child, ast.ExceptHandler | ast.match_case):
-                    yield child
-                    yield from _statements(child.body)
+                    yield child, inside
+                    yield from _statements(child.body, in_loop=inside)
                 else:
-                    yield from _statements([child])
+                    yield from _statements([child], in_loop=inside)
+
+
+def _in_loop(node: ast.stmt, part: str, *, in_loop: bool) -> bool:
+    """Whether a part of a statement runs in a loop; its `else` runs after it."""
+    if isinstance(node, _LOOPS):
+        return part == "body" or in_loop
+    return in_loop and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def _leaves_no_trace(node: ast.stmt) -> bool:

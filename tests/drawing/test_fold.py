@@ -42,6 +42,22 @@ def test_iterations_of_a_loop_are_folded() -> None:
     assert group.inputs == group.outputs == (TensorMeta((32, 16)),)
 
 
+def test_calls_of_a_function_are_folded() -> None:
+    """Where a loop calls a function, its lines tell the call, and so does the box."""
+    graph = recurrent(50)
+    nodes = tuple(
+        replace(node, place=replace(node.place, iteration=1, call=node.place.iteration))
+        if isinstance(node, GradFn) and node.place
+        else node
+        for node in graph.nodes
+    )
+    (group,) = groups(fold(replace(graph, nodes=nodes), View()))
+
+    assert (group.times, group.varies) == (48, ("calls 2 … 49",))
+    assert group.place is not None
+    assert group.place.call == 1
+
+
 def test_first_and_last_step_are_drawn_and_lead_to_the_group() -> None:
     """The group stands between them, and shared weights feed it as they feed the steps."""
     graph = fold(recurrent(20), View())

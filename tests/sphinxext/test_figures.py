@@ -33,3 +33,4 @@ def test_figure_without_code_belongs_to_the_block_before_it() -> None:
 
     assert words(Place(0, 1)) == "line 1 above"
     assert words(Place(1, 1, 2)) == "line 1, iteration 2"
+    assert words(Place(1, 1, call=3)) == "line 1, call 3"

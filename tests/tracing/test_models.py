@@ -248,12 +248,19 @@ def test_recursion_makes_a_tree_of_calls() -> None:
 
 
 def test_words_of_a_sentence_are_iterations() -> None:
-    """In a network run over sentences of different lengths, each step knows its line, iteration and module."""
+    """In a network run over sentences of different lengths, each step knows its line, call, iteration and module."""
     graph = run(MODELS["sentences"]).graph
-    steps = [fn for fn in functions(graph) if fn.forward == "tanh"]
+    steps = sorted((fn for fn in functions(graph) if fn.forward == "tanh"), key=lambda fn: fn.sequence or 0)
 
     assert {fn.place.line for fn in steps if fn.place is not None} == {11}
-    assert sorted(fn.place.iteration for fn in steps if fn.place is not None) == [1, 2, 3, 4, 5, 6]
+    assert [(fn.place.call, fn.place.iteration) for fn in steps if fn.place is not None] == [
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (2, 1),
+        (3, 1),
+        (3, 2),
+    ]
     assert {graph.modules[fn.module].path for fn in steps if fn.module is not None} == {"model.cell"}
 
 

@@ -85,15 +85,15 @@ def test_function_of_the_block_has_its_own_lines() -> None:
     assert {(fn.forward, fn.place) for fn in functions(ran.graph)} == {
         ("add", Place(1, 6)),
         ("exp", Place(1, 6)),
-        ("cos", Place(1, 3, 1)),
-        ("sin", Place(1, 2, 1)),
-        ("cos", Place(1, 3, 2)),
-        ("sin", Place(1, 2, 2)),
+        ("cos", Place(1, 3)),
+        ("sin", Place(1, 2)),
+        ("cos", Place(1, 3, call=2)),
+        ("sin", Place(1, 2, call=2)),
     }
 
 
-def test_recursion_keeps_its_iterations() -> None:
-    """A line that calls its own function keeps its iteration when the inner call is back."""
+def test_recursion_keeps_its_calls() -> None:
+    """A line that calls its own function belongs to its own call when the inner call is back."""
     ran = run("""
         def tree(depth):
             if depth == 0:
@@ -104,7 +104,43 @@ def test_recursion_keeps_its_iterations() -> None:
         y = tree(3)
         """)
 
-    assert [fn.place for fn in functions(ran.graph)] == [Place(1, 4, 1), Place(1, 4, 2), Place(1, 4, 3)]
+    assert [fn.place for fn in functions(ran.graph)] == [Place(1, 4), Place(1, 4, call=2), Place(1, 4, call=3)]
+
+
+@pytest.mark.parametrize(
+    ("code", "rounds"),
+    [
+        ("for _ in range(3):\n    y = y.sin()", [(1, 1), (2, 1), (3, 1)]),
+        ("for _ in range(3): y = y.sin()", [(1, 1), (2, 1), (3, 1)]),
+        ("for _ in range(2):\n    for _ in range(2):\n        y = y.sin()", [(1, 1), (2, 1), (3, 1), (4, 1)]),
+        ("def f(t):\n    return t.sin()\ny = f(f(f(y)))", [(1, 1), (1, 2), (1, 3)]),
+        ("def f(t):\n    return t.sin()\nfor _ in range(3):\n    y = f(y)", [(1, 1), (1, 2), (1, 3)]),
+        (
+            "def f(t):\n    for _ in range(2):\n        t = t.sin()\n    return t\ny = f(f(y))",
+            [(1, 1), (2, 1), (1, 2), (2, 2)],
+        ),
+        ("for _ in range(2):\n    def f(t):\n        return t.sin()\n    y = f(y)", [(1, 1), (1, 2)]),
+        ("for _ in range(2):\n    y = y * 1\nelse:\n    y = y.sin()", [(1, 1)]),
+        (
+            "while y.sum() > 9:\n    pass\nfor _ in range(2):\n    with torch.enable_grad():\n        y = y.sin()",
+            [(1, 1), (2, 1)],
+        ),
+        (
+            "def steps(t):\n    for _ in range(2):\n        t = t.sin()\n        yield t\nfor y in steps(y):\n    pass",
+            [(1, 1), (2, 1)],
+        ),
+        (
+            "def f(t):\n    for _ in 'ab':\n        yield (t := t.sin())\nfor a, b in zip(f(y), f(y)):\n    y = a + b",
+            [(1, 1), (1, 2), (2, 1), (2, 2)],
+        ),
+    ],
+)
+def test_iterations_are_of_loops_and_calls_of_functions(code: str, rounds: list[tuple[int, int]]) -> None:
+    """A line outside of loops has no iterations, however often its function is called, and each call counts anew."""
+    fns = [fn for fn in functions(run(f"y = leaf(2) * 1\n{code}").graph) if fn.forward == "sin"]
+    places = [fn.place for fn in sorted(fns, key=lambda fn: fn.sequence or 0) if fn.place is not None]
+
+    assert [(place.iteration, place.call) for place in places] == rounds
 
 
 def test_generator_goes_on_where_it_was() -> None:
