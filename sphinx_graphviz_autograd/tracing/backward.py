@@ -51,7 +51,7 @@ class Backward:
 
     def orders(self, numbers: list[int]) -> list[int]:
         """Return the order of each of these nodes."""
-        return [mark if mark > 1 else 1 for mark in self.marks.at_all(numbers)]
+        return [max(1, mark) for mark in self.marks.at_all(numbers)]
 
     def _highest_order(self, outputs: set[Node], inputs: set[Node], first: int) -> int:
         """Return the highest order between outputs and inputs; what is older than `first` leads to order 1 only."""

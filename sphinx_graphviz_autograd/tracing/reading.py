@@ -173,12 +173,12 @@ class Reader:
         """Return what a tensor is like, as the tuple that stands for an operation which made it alone."""
         try:
             key = (tuple(made.shape), made.dtype, made.device)
-            return self._metas[key]
-        except KeyError:
-            known = self._metas[key] = (_output_meta(made),)
-            return known
+            known = self._metas.get(key)
         except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
             return (_output_meta(made),)
+        if known is None:
+            known = self._metas[key] = (_output_meta(made),)
+        return known
 
     def meta(self, tensor: torch.Tensor) -> TensorMeta:
         """Return what a tensor is like; equal descriptions are one object."""

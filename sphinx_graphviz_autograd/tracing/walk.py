@@ -38,7 +38,7 @@ class Walk:
             found[node] = sources = node.next_functions
             for source, _ in reversed(sources):
                 if source is not None:
-                    waiting.append(source)  # noqa: PERF401 -- making a list for one or two costs more
+                    waiting.append(source)
         if len(found) > _DEEP:
             _make_room_for_freeing()
         self.nodes = list(found)
