@@ -98,9 +98,9 @@ def _group(call: int, nodes: list[Node], graph: Graph, flow: Flow, structure: st
 
 def _structures(ran: Sequence, calls: dict[str, str]) -> dict[str, str]:
     """Return for each group a digest of what is in it, in the order in which it ran; what feeds it does not count."""
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[int]] = {}
     places: dict[str, int] = {}
-    texts: dict[Hashable, str] = {}
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
     for at, node in enumerate(ran.functions):
         call = calls.get(node.id)
         if call is None:
@@ -108,14 +108,19 @@ def _structures(ran: Sequence, calls: dict[str, str]) -> dict[str, str]:
         inside = parts.setdefault(call, [])
         places[node.id] = len(inside)
         backs = tuple(
-            len(inside) - places.get(edge.source, 0) if calls.get(edge.source) == call else -1
-            for edge in ran.inputs[at]
+            [
+                len(inside) - places.get(edge.source, 0) if calls.get(edge.source) == call else -1
+                for edge in ran.inputs[at]
+            ]
         )
-        token = ran.tokens[at]
-        text = texts.get((token, backs))
-        if text is None:
-            work, roles = ran.roles[token]
-            fed = tuple((role if back >= 0 else role[:2], back) for role, back in zip(roles, backs, strict=True))
-            text = texts[token, backs] = repr((work, fed))
-        inside.append(text)
-    return {call: digest(tuple(inside)) for call, inside in parts.items()}
+        inside.append(numbers.setdefault((ran.tokens[at], backs), len(numbers)))
+    texts = [repr(_step(ran, *one)) for one in numbers]
+    contents = {call: tuple(inside) for call, inside in parts.items()}
+    digests = {content: digest(tuple([texts[number] for number in content])) for content in set(contents.values())}
+    return {call: digests[content] for call, content in contents.items()}
+
+
+def _step(ran: Sequence, token: int, backs: tuple[int, ...]) -> Hashable:
+    """Return what a function is that is fed from so far back; of what comes from outside, only how it is fed."""
+    work, roles = ran.roles[token]
+    return work, tuple((role if back >= 0 else role[:2], back) for role, back in zip(roles, backs, strict=True))

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, assert_never
 
-from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
+from sphinx_graphviz_autograd.model import Data, Edge, GradFn, Group, Leaf, Output, Reference, SavedTensor
+from sphinx_graphviz_autograd.quick import quick
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from sphinx_graphviz_autograd.model import Edge, Graph, Node, TensorMeta
+    from sphinx_graphviz_autograd.model import Graph, Node, TensorMeta
 
+_edge = quick(Edge)
 
 _TENSORS: Final = (Leaf, SavedTensor, Data, Reference)
 """What belongs to the functions that use it. A tuple, as a union would be made anew for each node."""
@@ -59,7 +61,7 @@ def contract(graph: Graph, groups: Mapping[str, Group], members: Mapping[str, st
         if source != target and ends not in drawn:
             drawn.add(ends)
             output, slot = (0 if source else edge.output), (0 if target else edge.slot)
-            edges.append(replace(edge, source=ends[0], target=ends[1], output=output, slot=slot))
+            edges.append(_edge(ends[0], ends[1], edge.kind, output, slot, edge.hidden, edge.gradient))
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
 
 

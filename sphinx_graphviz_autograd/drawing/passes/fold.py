@@ -101,7 +101,7 @@ def _folds(ran: Sequence, found: list[Repeat], graph: Graph) -> list[_Fold]:
     for one in steps:
         inner = range(one.start + one.period, one.stop - one.period, one.period)
         at = inner.start
-        for _, same in groupby([told.get(at) for at in range(start, start + one.period)] for start in inner):
+        for _, same in groupby(told[start : start + one.period] for start in inner):
             times = sum(1 for _ in same)
             if times > 1:
                 folds.append(_Fold(at, one.period, times))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.drawing.passes.structure import pattern
@@ -14,28 +15,29 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.model import Graph
 
 
-def roles(ran: Sequence, stretches: Iterable[range], graph: Graph) -> dict[int, Hashable]:
-    """Return what is to be told of the functions in stretches beyond what they do, by their positions.
+def roles(ran: Sequence, stretches: Iterable[range], graph: Graph) -> list[int]:
+    """Return a number for each function that stands for what is to be told of it beyond what it does.
 
-    That are the names of what they make, without numbers, and the nodes outside of the stretch that they or the tensors
-    that they use feed. Most functions have neither, and are not in the mapping.
+    That are the names of what it makes, without numbers, and the nodes outside of its stretch that it or the tensors
+    that it uses feed. Functions of which nothing is to be told, and those in no stretch, have 0.
     """
+    stretches = list(stretches)
     stretch = [-1] * len(ran.functions)
     for number, one in enumerate(stretches):
         stretch[one.start : one.stop] = [number] * len(one)
     outside = _outside(ran, stretch, graph)
     shared = outside.keys() - ran.position.keys()
-    found: dict[int, Hashable] = {}
-    for at, node in enumerate(ran.functions):
-        if stretch[at] < 0:
-            continue
-        named = isinstance(node, GradFn) and any(node.names)
-        names = tuple(map(pattern, node.names)) if named and isinstance(node, GradFn) else ()
-        feeds = outside.get(node.id)
-        tensors = tuple(outside[edge.source] for edge in ran.inputs[at] if edge.source in shared) if shared else ()
-        if names or feeds or tensors:
-            found[at] = (names, feeds, tensors)
-    return found
+    patterns: dict[tuple[tuple[str, ...], ...], Hashable] = {(): ()}
+    numbers: dict[Hashable, int] = {((), None, ()): 0}
+    told = [0] * len(ran.functions)
+    for at in chain.from_iterable(stretches):
+        node = ran.functions[at]
+        names = node.names if isinstance(node, GradFn) else ()
+        if names not in patterns:
+            patterns[names] = tuple(map(pattern, names)) if any(names) else ()
+        tensors = tuple([outside[edge.source] for edge in ran.inputs[at] if edge.source in shared]) if shared else ()
+        told[at] = numbers.setdefault((patterns[names], outside.get(node.id), tensors), len(numbers))
+    return told
 
 
 def _outside(ran: Sequence, stretch: list[int], graph: Graph) -> dict[str, frozenset[str]]:

@@ -8,9 +8,7 @@ attributes of functions, may vary among equal steps, and a fold says that it doe
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from sphinx_graphviz_autograd.model import Data, GradFn, Group, Leaf, Output, Reference, SavedTensor
@@ -26,7 +24,10 @@ Function: TypeAlias = GradFn | Group
 Fed: TypeAlias = tuple[str, int, int, "Hashable"]
 """How a function is fed: kind of the arrow, slot, output of the source, and what the source is if not a function."""
 
-_DIGITS: Final = re.compile(r"\d+")
+_FUNCTION: Final = 0
+"""The number of what feeds a function and was made by another, instead of that of a tensor."""
+
+_STARS: Final = str.maketrans("0123456789", "**********")
 
 
 @dataclass(slots=True)
@@ -92,30 +93,69 @@ def _tell_apart(found: Sequence, graph: Graph) -> None:
     """Number the functions by what makes them alike, and note how far back their inputs were made."""
     works = _works(found.functions, graph)
     position = found.position
-    tensors: dict[str, Hashable] = {}
+    tensors = _Tensors(graph)
     used: dict[str, int] = {}
-    numbers: dict[tuple[int, tuple[Fed, ...]], int] = {}
+    numbers: dict[tuple[int, tuple[tuple[str, int, int, int], ...]], int] = {}
     for at, edges in enumerate(found.inputs):
-        fed: list[Fed] = []
+        fed: list[tuple[str, int, int, int]] = []
         offsets: list[int | None] = []
         for edge in edges:
             source = edge.source
             made = position.get(source)
             if made is not None:
-                fed.append((edge.kind, edge.slot, edge.output, None))
+                fed.append((edge.kind, edge.slot, edge.output, _FUNCTION))
                 offsets.append(at - made)
                 continue
-            if source not in tensors:
-                tensors[source] = _describe_tensor(graph.by_id[source])
-            fed.append((edge.kind, edge.slot, edge.output, tensors[source]))
+            fed.append((edge.kind, edge.slot, edge.output, tensors.number(source)))
             offsets.append(at - used[source] if source in used else None)
             used[source] = at
         key = (works[at], tuple(fed))
         token = numbers.setdefault(key, len(numbers))
         if token == len(found.roles):
-            found.roles.append((describe(found.functions[at], graph), key[1]))
+            roles = tuple((*way, tensors.described[tensor]) for *way, tensor in fed)
+            found.roles.append((describe(found.functions[at], graph), roles))
         found.tokens.append(token)
         found.offsets.append(offsets)
+
+
+class _Tensors:
+    """Numbers for the tensors of a graph that no function made; those of the same role have the same."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._by_id = graph.by_id
+        self._numbers: dict[str, int] = {}
+        self._different: dict[Hashable, int] = {None: _FUNCTION}
+        self._metas = Different()
+        self.described: list[Hashable] = [None]
+        """For each number the role of its tensors."""
+
+    def number(self, id_: str) -> int:
+        """Return the number of the tensor with this id."""
+        number = self._numbers.get(id_)
+        if number is None:
+            node = self._by_id[id_]
+            meta = None if isinstance(node, (Reference, GradFn, Group)) else node.meta
+            described = _describe_tensor(node)
+            number = self._different.setdefault((self._metas.number(meta), described), len(self.described))
+            if number == len(self.described):
+                self.described.append((meta, described))
+            self._numbers[id_] = number
+        return number
+
+
+class Different:
+    """Numbers for values; equal ones have the same. They are kept by their owner, as a captured graph shares them."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, int] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of a value, which is compared with others only if it is another object."""
+        number = self._by_id.get(id(value))
+        if number is None:
+            number = self._by_id[id(value)] = self._numbers.setdefault(value, len(self._numbers))
+        return number
 
 
 def _works(functions: list[Function], graph: Graph) -> list[int]:
@@ -124,15 +164,12 @@ def _works(functions: list[Function], graph: Graph) -> list[int]:
     Descriptions of tensors are compared once for each tuple of them: a captured graph shares equal ones.
     """
     classes = [call.kind for call in graph.modules]
-    outputs: dict[int, int] = {}
-    different: dict[Hashable, int] = {}
+    outputs = Different()
     numbers: dict[Hashable, int] = {}
     works = []
     for node in functions:
         if isinstance(node, GradFn):
-            made = outputs.get(id(node.outputs))
-            if made is None:
-                made = outputs[id(node.outputs)] = different.setdefault(node.outputs, len(different))
+            made = outputs.number(node.outputs)
             class_ = classes[node.module] if node.module is not None else ""
             work: Hashable = (node.name, made, node.slots, node.speciality, node.order, node.inside, class_)
         else:
@@ -149,10 +186,16 @@ def describe(node: Function, graph: Graph) -> Hashable:
     return (node.kind, node.times, node.inputs, node.outputs, node.nodes, node.parameters, node.structure, class_)
 
 
-@lru_cache(maxsize=4096)
 def pattern(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names with their numbers taken out, sorted: `layers.3.weight` has the role of `layers.4.weight`."""
-    return tuple(sorted(_DIGITS.sub("*", name) for name in names))
+    """Return names with their numbers taken out, sorted: `layers.3.weight` has the role of `layers.14.weight`."""
+    return tuple(sorted([_without_numbers(name) for name in names])) if len(names) != 1 else (_without_numbers(names[0]),)
+
+
+def _without_numbers(name: str) -> str:
+    text = name.translate(_STARS)
+    while "**" in text:
+        text = text.replace("**", "*")
+    return text
 
 
 def digest(parts: Hashable) -> str:
@@ -165,13 +208,14 @@ def _sequence(node: Function) -> int:
 
 
 def _describe_tensor(node: Node) -> Hashable:
+    """Return the role of a tensor, but for what it is like."""
     match node:
         case Leaf():
-            return ("leaf", node.meta, node.parameter, pattern(node.names), pattern((node.hint,)))
+            return ("leaf", node.parameter, pattern(node.names), pattern((node.hint,)))
         case Data():
-            return ("data", node.meta, node.cut, pattern(node.names), pattern((node.hint,)))
+            return ("data", node.cut, pattern(node.names), pattern((node.hint,)))
         case SavedTensor():
-            return ("saved", node.attribute, node.meta, node.state)
+            return ("saved", node.attribute, node.state)
         case Reference():
             return ("reference", node.target)
         case Output():
