@@ -133,9 +133,15 @@ def join(path: str, key: str) -> str:
 
 def count_parameters(module: torch.nn.Module) -> int:
     """Return the number of elements of the module's parameters, each counted once."""
-    found: dict[int, torch.nn.Parameter] = {}
-    for _, inner in submodules(module, ""):
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    waiting = [module]
+    while waiting:
+        inner = waiting.pop()
+        seen.add(id(inner))
         for parameter in inner.__dict__.get("_parameters", {}).values():
             if parameter is not None and not torch.nn.parameter.is_lazy(parameter):
-                found[id(parameter)] = parameter
-    return sum([parameter.numel() for parameter in found.values()])
+                found[id(parameter)] = parameter.numel()
+        children = inner.__dict__.get("_modules", {}).values()
+        waiting.extend([child for child in children if child is not None and id(child) not in seen])
+    return sum(found.values())

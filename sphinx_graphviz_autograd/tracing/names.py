@@ -124,6 +124,8 @@ class Names:
         names = self._tensors.get(id(tensor), [])
         known = self.known(tensor)
         recorded = list(known.names.values()) if known is not None else []
+        if len(names) == 1 and not recorded:  # as of most parameters
+            return (names[0].text,) if _tells(names[0]) else ()
         if not names and not recorded and known is not None and known.held_as is not None:
             recorded = [known.held_as]
         return _texts(sorted([*names, *recorded], key=_rank))
@@ -207,4 +209,8 @@ def _texts(names: Iterable[Name]) -> tuple[str, ...]:
     """Return each name once, better kinds first, else as they come; poor names if there are no others; `_` is none."""
     by_kind = sorted(names, key=lambda name: name.kind)
     best = [name for name in by_kind if name.kind != POOR] or by_kind
-    return tuple(dict.fromkeys(name.text for name in best if name.text.partition("[")[0] != "_"))
+    return tuple(dict.fromkeys(name.text for name in best if _tells(name)))
+
+
+def _tells(name: Name) -> bool:
+    return not name.text.startswith("_") or name.text.partition("[")[0] != "_"

@@ -47,6 +47,7 @@ class Origins:
         self._names = names
         self._blocks: set[int] = set()
         self._indices: dict[int, int] = {}
+        self._called: dict[int, tuple[str, int]] = {}  # path and size, as one module may be called a thousand times
         self.modules: tuple[ModuleCall, ...] = ()
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
@@ -136,12 +137,13 @@ class Origins:
 
     def _module_call(self, recorder: Recorder, call: int) -> ModuleCall:
         called, number, parent = recorder.calls.call(call)
-        return ModuleCall(self._path(called), called.kind, number, self._indices.get(parent), self._size(called))
+        known = self._called.get(id(called))
+        if known is None:
+            known = self._called[id(called)] = self._path_and_size(called)
+        return ModuleCall(known[0], called.kind, number, self._indices.get(parent), known[1])
 
-    def _path(self, called: CalledModule) -> str:
+    def _path_and_size(self, called: CalledModule) -> tuple[str, int]:
         module = called.reference()
-        return (self._names.of_module(module) if module is not None else "") or called.path
-
-    def _size(self, called: CalledModule) -> int:
-        module = called.reference()
-        return count_parameters(module) if module is not None else called.parameters
+        if module is None:
+            return called.path, called.parameters
+        return self._names.of_module(module) or called.path, count_parameters(module)

@@ -188,7 +188,9 @@ def describe(node: Function, graph: Graph) -> Hashable:
 
 def pattern(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names with their numbers taken out, sorted: `layers.3.weight` has the role of `layers.14.weight`."""
-    return tuple(sorted([_without_numbers(name) for name in names])) if len(names) != 1 else (_without_numbers(names[0]),)
+    return (
+        tuple(sorted([_without_numbers(name) for name in names])) if len(names) != 1 else (_without_numbers(names[0]),)
+    )
 
 
 def _without_numbers(name: str) -> str:
