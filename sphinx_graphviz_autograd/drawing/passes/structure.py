@@ -112,7 +112,7 @@ def _tell_apart(found: Sequence, graph: Graph) -> None:
         key = (works[at], tuple(fed))
         token = numbers.setdefault(key, len(numbers))
         if token == len(found.roles):
-            roles = tuple((*way, tensors.described[tensor]) for *way, tensor in fed)
+            roles = tuple((kind, slot, output, tensors.described[tensor]) for kind, slot, output, tensor in fed)
             found.roles.append((describe(found.functions[at], graph), roles))
         found.tokens.append(token)
         found.offsets.append(offsets)
@@ -188,9 +188,7 @@ def describe(node: Function, graph: Graph) -> Hashable:
 
 def pattern(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names with their numbers taken out, sorted: `layers.3.weight` has the role of `layers.14.weight`."""
-    return (
-        tuple(sorted([_without_numbers(name) for name in names])) if len(names) != 1 else (_without_numbers(names[0]),)
-    )
+    return tuple(sorted([_without_numbers(name) for name in names]))
 
 
 def _without_numbers(name: str) -> str:
