@@ -51,7 +51,8 @@ class Backward:
 
     def orders(self, numbers: list[int]) -> list[int]:
         """Return the order of each of these nodes."""
-        return [max(1, mark) for mark in self.marks.at_all(numbers)]
+        marks = self.marks.at_all(numbers)
+        return list(map({mark: max(mark, 1) for mark in set(marks)}.__getitem__, marks))
 
     def _highest_order(self, outputs: set[Node], inputs: set[Node], first: int) -> int:
         """Return the highest order between outputs and inputs; what is older than `first` leads to order 1 only."""

@@ -8,7 +8,7 @@ if asked for, take a backward pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.model import CaptureOptions
     from sphinx_graphviz_autograd.tracing.reading import Kind
     from sphinx_graphviz_autograd.tracing.record import Recorder
+
+_AT_ONCE = 4096
+"""Functions that are read fact by fact before the next; so few that the processor's cache holds them meanwhile."""
 
 _grad_fn, _edge, _saved = quick(GradFn), quick(Edge), quick(SavedTensor)
 
@@ -115,7 +118,9 @@ class _Assembly:
         data = list(self._data.nodes())
         leaves = self._walk.leaves
         first_saved = len(outputs) + len(self._walk.nodes) + len(data)
-        functions = iter(self._functions([at for at in range(len(self._walk.nodes)) if at not in leaves], first_saved))
+        places = [at for at in range(len(self._walk.nodes)) if at not in leaves]
+        parts = (places[at : at + _AT_ONCE] for at in range(0, len(places), _AT_ONCE))
+        functions = chain.from_iterable(self._functions(part, first_saved) for part in parts)
         nodes: list[GradFn | Leaf] = []
         for at, leaf in leaves.items():
             nodes.extend(islice(functions, at - len(nodes)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
@@ -132,9 +133,7 @@ class Recorder:
 
     def places(self, numbers: list[int]) -> list[Place | None]:
         """Return the lines that made the nodes with these creation numbers; equal ones are one object."""
-        marks = list(zip(self.lines.at_all(numbers), self.entered.at_all(numbers), strict=True))
-        known = {mark: self._place(*mark) for mark in set(marks)}
-        return list(map(known.__getitem__, marks))
+        return list(map(cache(self._place), self.lines.at_all(numbers), self.entered.at_all(numbers)))
 
     def statement(self, number: int) -> Statement | None:
         """Return the statement that made the node with this creation number."""

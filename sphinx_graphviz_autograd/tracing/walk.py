@@ -30,12 +30,15 @@ class Walk:
 
     def __init__(self, roots: Iterable[Node], first_id: int) -> None:
         found: dict[Node, Sources] = {}
+        self.numbers: list[int] = []
+        """Their creation numbers."""
         waiting = list(reversed(list(roots)))
         while waiting:
             node = waiting.pop()
             if node in found:
                 continue
             found[node] = sources = node.next_functions
+            self.numbers.append(node._sequence_nr())  # noqa: SLF001 -- no public way to them
             for source, _ in reversed(sources):
                 if source is not None:
                     waiting.append(source)
@@ -47,12 +50,10 @@ class Walk:
         """Their `next_functions`."""
         self.ids = [f"n{at}" for at in range(first_id, first_id + len(found))]
         """Their ids in the graph."""
-        self.numbers = [node._sequence_nr() for node in found]  # noqa: SLF001 -- no public way to them
-        """Their creation numbers."""
         self.places = dict(zip(found, range(len(found)), strict=True))
         """The places of the nodes."""
-        leaves = {kind for kind in set(map(type, found)) if is_of_leaves(kind)}
-        self.leaves = {at: variable(node) for at, node in enumerate(self.nodes) if type(node) in leaves}
+        ends = [at for at, sources in enumerate(self.sources) if not sources]
+        self.leaves = {at: variable(self.nodes[at]) for at in ends if is_of_leaves(type(self.nodes[at]))}
         """The leaves, by the places of the nodes that accumulate their gradients."""
         self._leaf_places = {id(leaf): at for at, leaf in self.leaves.items()}
 
