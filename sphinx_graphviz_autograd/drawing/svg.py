@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 from sphinx_graphviz_autograd.drawing import style
 from sphinx_graphviz_autograd.drawing.dot import LINE, SMALL_LINE
 from sphinx_graphviz_autograd.drawing.foreign import KIND_OF_FILL
+from sphinx_graphviz_autograd.drawing.metrics import text_width
 from sphinx_graphviz_autograd.drawing.plain import xml_text
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def _body(root: ET.Element, prefix: str) -> Iterator[str]:
     yield (
         f'<g transform="translate({x} {y})" font-family="{style.FONTS}" font-size="{style.SIZE}" text-anchor="middle">'
     )
+    titles: list[str] = []  # of frames: above the arrows that run into them
     for group in top.iter(f"{_SVG}g"):
         classes = group.get("class", "").split()
         if classes[:1] == ["node"]:
@@ -103,6 +105,8 @@ def _body(root: ET.Element, prefix: str) -> Iterator[str]:
             yield _edge(group, classes[1:], prefix)
         elif classes[:1] == ["cluster"]:
             yield _frame(group, prefix)
+            titles += map(_title, group.iter(f"{_SVG}text"))
+    yield from titles
     yield "</g>"
 
 
@@ -138,10 +142,23 @@ def _edge(group: ET.Element, classes: list[str], prefix: str) -> str:
 def _frame(group: ET.Element, prefix: str) -> str:
     colours = style.LIGHT_FRAME
     forms = "".join(_form(form, 9) for form in group if form.tag != f"{_SVG}text")
-    texts = "".join(_plain_text(text) for text in group.iter(f"{_SVG}text"))
     return (
         f'<g id="{prefix}{group.get("id")}" class="{style.PREFIX}frame" fill="{colours.fill}" '
-        f'stroke="{colours.stroke}">{forms}<g fill="{colours.text}" stroke="none">{texts}</g></g>'
+        f'stroke="{colours.stroke}">{forms}</g>'
+    )
+
+
+def _title(text: ET.Element) -> str:
+    """Return the title of a frame on a plate of the frame's colour, so that no arrow strikes it through."""
+    colours = style.LIGHT_FRAME
+    x, y = float(text.get("x", "0")), float(text.get("y", "0"))
+    width = text_width(text.text or "", style.SMALL)
+    left = x - (0 if text.get("text-anchor") == "start" else width / 2) - 2
+    place = {"x": left, "y": y - style.SMALL, "width": width + 4, "height": style.SMALL + 4.0}
+    plate = _element("rect", {name: _number(value) for name, value in place.items()} | {"stroke": "none"})
+    return (
+        f'<g class="{style.PREFIX}frame" fill="{colours.fill}">{plate}'
+        f'<g fill="{colours.text}" stroke="none">{_plain_text(text)}</g></g>'
     )
 
 

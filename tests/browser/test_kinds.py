@@ -35,6 +35,14 @@ SWATCH = """kind => {
   return [borderStyle, borderWidth, borderRadius, cuts, boxShadow !== "none", tab].join("; ");
 }"""
 
+# What is drawn of the swatch of an arrow, without any colour; and what fills the gaps of its line.
+LINE_SWATCH = """kind => {
+  const swatch = document.querySelector(`.autograd-graph-swatch-line.autograd-graph-${kind}`);
+  const {borderTopStyle, backgroundColor} = getComputedStyle(swatch);
+  const {width, borderWidth, borderRadius, rotate} = getComputedStyle(swatch, "::after");
+  return {form: [borderTopStyle, width, borderWidth, borderRadius, rotate].join("; "), gaps: backgroundColor};
+}"""
+
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
@@ -43,6 +51,9 @@ def page(browser: Browser) -> Iterator[Page]:
     markup = svg.inline(picture, prefix="kinds", title="Kinds", description="A box of every kind.")
     swatches = "".join(
         f'<span class="autograd-graph-swatch autograd-graph-{look.kind}"></span> ' for look in style.LOOKS
+    ) + "".join(
+        f'<span class="autograd-graph-swatch autograd-graph-swatch-line autograd-graph-{line.kind}"></span> '
+        for line in style.LINES
     )
     sheet = (STATIC / "autograd-graph.css").read_text(encoding="utf-8")
     opened = browser.new_page()
@@ -79,3 +90,11 @@ def test_swatches_look_like_their_boxes(page: Page, kind: str, swatch: str) -> N
     seen: str = page.evaluate(SWATCH, kind)
 
     assert seen.startswith(swatch)
+
+
+def test_swatches_of_arrows_differ_in_line_or_head(page: Page) -> None:
+    """Dashes and dots have gaps, and each unusual kind of arrow that a legend tells of has its own line or head."""
+    seen = {line.kind: page.evaluate(LINE_SWATCH, line.kind) for line in style.LINES if line.style != "solid"}
+
+    assert {swatch["gaps"] for swatch in seen.values()} == {"rgba(0, 0, 0, 0)"}
+    assert len({swatch["form"] for swatch in seen.values()}) == len(seen) == 4

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+    from tests.conftest import Site
     from tests.sphinxext.sites import Built
 
 # The height of the smallest type of a figure in pixels, and how far its box scrolls sideways and down.
@@ -91,3 +92,18 @@ def test_legend_stands_beside_the_picture_where_there_is_room(
     assert legend
     assert (legend["x"] > picture["x"] + picture["width"]) == beside
     assert (legend["y"] > picture["y"] + picture["height"]) != beside
+
+
+def test_controls_do_not_take_the_room_beside_a_narrow_picture(page: Page, documentation: Site) -> None:
+    """In a column of text of 46 em, the legend of a chain of boxes stands beside it; the controls wrap below it."""
+    page.goto((documentation.html / "gallery.html").as_uri())
+    picture, tools, legend = (
+        page.locator(f"#fig-detach {part}").bounding_box()
+        for part in (".autograd-graph-scroll", ".autograd-graph-tools", ".autograd-graph-legend")
+    )
+
+    assert picture
+    assert tools
+    assert legend
+    assert legend["x"] > picture["x"] + picture["width"]
+    assert tools["width"] <= picture["width"]

@@ -159,3 +159,12 @@ def test_modules_are_framed() -> None:
     assert 'id="fig-m1" class="autograd-graph-frame"' in markup
     assert "net.layers.0 Block" in texts(markup)
     assert "net.layers.1.linear Linear" in texts(markup)
+
+
+def test_titles_of_frames_stand_above_the_arrows() -> None:
+    """On a plate of the frame's colour, so that no arrow that runs into a frame strikes its title through."""
+    markup = page(blocks(2), View(show=DEFAULT_SHOW | {"modules"}))
+
+    last_arrow = markup.rindex('class="autograd-graph-edge')
+    assert markup.index("net.layers.0 Block") > last_arrow
+    assert markup.count('stroke="none"/><g fill') == 5
