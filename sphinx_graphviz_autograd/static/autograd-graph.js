@@ -93,7 +93,7 @@
     };
   }
 
-  /** What a part of the page stands for: a mark for each figure that it concerns. */
+  /** The marks that a part of the page stands for, by figure. */
   function meant(part) {
     const line = part.closest('[id*="-line-"]');
     if (byLine.has(line?.id)) {
@@ -196,7 +196,7 @@
     });
   }
 
-  /** The nearest node in the direction of an arrow key; one that is connected counts as half as far. */
+  /** The nearest node in the direction of an arrow key; connected ones count as half as far. */
   function beside(node, key) {
     const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
     const middle = ({ element }) => {
@@ -205,7 +205,8 @@
     };
     const [fromX, fromY] = middle(node);
     const linked = [...node.from, ...node.to].filter(carrying).flatMap(({ source, target }) => [source, target]);
-    let [best, least] = [undefined, Infinity];
+    let best;
+    let least = Infinity;
     for (const other of node.figure.nodes.values()) {
       const [dx, dy] = [middle(other)[0] - fromX, middle(other)[1] - fromY];
       const [ahead, aside] = [dx * x + dy * y, Math.abs(dx * y) + Math.abs(dy * x)];
@@ -255,8 +256,8 @@
   }
 
   /** Put the card beside its node, else below or above it. */
-  function place({ card, of, picture, svg }) {
-    const frame = (card.offsetParent ?? picture).getBoundingClientRect();
+  function place({ card, of, root, svg }) {
+    const frame = (card.offsetParent ?? root).getBoundingClientRect();
     const [box, drawn] = [of.element, svg].map((element) => element.getBoundingClientRect());
     const { width, height } = card.getBoundingClientRect();
     const right = Math.min(frame.right - width, Math.max(box.right, drawn.right) + GAP);
@@ -301,7 +302,7 @@
       const stepped = figure.step;
       if (stepped) figure.walk();
       if (!close(figure) && !stepped) one(figure.root, "full-view")?.close();
-      event.preventDefault(); // in a full view the first Escape closes the card
+      event.preventDefault(); // the first closes the card
     });
   }
 
@@ -429,7 +430,8 @@
     dialog.ariaLabel = figure.scroll.ariaLabel;
     press(figure, "full", () => {
       if (dialog.open) return dialog.close();
-      picture.style.height = `${picture.getBoundingClientRect().height}px`; // nothing moves behind the full view
+      const { width, height } = picture.getBoundingClientRect(); // nothing moves behind the full view
+      picture.style.cssText = `width: ${width}px; height: ${height}px`;
       dialog.append(...picture.childNodes);
       root.append(dialog);
       dialog.showModal();
@@ -440,7 +442,7 @@
     dialog.addEventListener("close", () => {
       picture.append(...dialog.childNodes);
       dialog.remove();
-      picture.style.height = "";
+      picture.style.cssText = "";
       button.title = name;
       fit();
       button.focus();
@@ -464,8 +466,8 @@
     const leave = (event) => event.relatedTarget || hover({ target: document.body });
     const listeners = { pointerover: hover, focusin: hover, pointerleave: leave, focusout: leave, click, keydown: type };
     for (const [name, action] of Object.entries(listeners)) document.addEventListener(name, action);
-    const target = byId.get(location.hash.slice(1));
-    if (target && target.element.id === location.hash.slice(1)) choose(target);
+    const id = location.hash.slice(1);
+    if (byId.get(id)?.element.id === id) choose(byId.get(id));
   }
 
   start();
