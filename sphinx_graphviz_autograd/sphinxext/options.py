@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
@@ -89,7 +89,7 @@ def show_words(value: str) -> tuple[str, ...]:
     found = words(value)
     for word in found:
         if word not in SHOW:
-            raise ValueError(f"has the word `{word}`, none of {_listed(sorted(SHOW))}")
+            raise ValueError(f"has the word `{word}`, none of {listed(sorted(SHOW))}{_near(word, SHOW)}")
     return found
 
 
@@ -98,7 +98,7 @@ def choice(*values: str) -> Callable[[str], str]:
 
     def convert(value: str) -> str:
         if value not in values:
-            raise ValueError(f"is none of {_listed(values)}")
+            raise ValueError(f"is none of {listed(values)}{_near(value, values)}")
         return value
 
     return convert
@@ -222,9 +222,8 @@ def parse(written: Mapping[str, str | None], parts: frozenset[Part] | None = Non
     wrong = []
     for name, value in written.items():
         if name not in allowed:
-            near = difflib.get_close_matches(name, allowed, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"there are {_listed(allowed)}"
-            wrong.append(WrongOption(name, f"unknown option `{name}`; {hint}"))
+            hint = _near(name, allowed) or f"; there are {listed(allowed)}"
+            wrong.append(WrongOption(name, f"unknown option `{name}`{hint}"))
             continue
         field, kind = allowed[name]
         try:
@@ -258,5 +257,11 @@ def _written(field: str) -> str:
     return "class" if field == "classes" else field.replace("_", "-")
 
 
-def _listed(names: object) -> str:
-    return ", ".join(f"`{name}`" for name in cast("list[str]", names))
+def listed(names: Iterable[str]) -> str:
+    """Return what may be written, for a message."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _near(word: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, allowed, 1)
+    return f"; did you mean `{near[0]}`?" if near else ""

@@ -10,13 +10,13 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx_graphviz_autograd.drawing.finding import find, findable
 from sphinx_graphviz_autograd.sphinxext.locations import Position
 from sphinx_graphviz_autograd.sphinxext.nodes import AutogradReference
+from sphinx_graphviz_autograd.sphinxext.options import listed
 from sphinx_graphviz_autograd.sphinxext.pages import Mention, pages
 from sphinx_graphviz_autograd.sphinxext.problems import Problem, Subtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sphinx_graphviz_autograd.model import Graph
     from sphinx_graphviz_autograd.sphinxext.pages import Block
     from sphinx_graphviz_autograd.sphinxext.site import Site
 
@@ -57,8 +57,7 @@ def _look_up(site: Site, docname: str, target: str) -> tuple[str, ...] | str:
     named = [":".join(parts[:at]) for at in range(len(parts) - 1, 0, -1)]
     name = next((name for name in named if name in figures), "")
     if not name:
-        there = ", ".join(f"`{one}`" for one in figures)
-        rest = f"; there are {there}" if there else ", nor any with a name"
+        rest = f"; there are {listed(figures)}" if figures else ", nor any with a name"
         return f"there is no figure `{named[-1] if named else target}` on this page{rest}"
     number, expression = figures[name]
     drawn = site.drawn(docname, number, expression)
@@ -67,7 +66,7 @@ def _look_up(site: Site, docname: str, target: str) -> tuple[str, ...] | str:
     words = target.removeprefix(f"{name}:")
     node = find(drawn.plan.drawn, words)
     if not node:
-        return f"the figure `{name}` has no node `{words}`; it has {_listed(drawn.plan.drawn)}"
+        return f"the figure `{name}` has no node `{words}`; it has {listed(findable(drawn.plan.drawn))}"
     prefix = site.block(docname, number).prefix_of(expression)
     return (prefix, node) if drawn.medium == "inline" else (prefix, node, "row")
 
@@ -81,7 +80,3 @@ def _figures(site: Site, docname: str) -> Iterator[tuple[int, str, str]]:
             yield from ((number, f"{block.options.name}-{at}", one) for at, one in enumerate(expressions, start=1))
             if not expressions:
                 yield number, block.options.name, ""
-
-
-def _listed(graph: Graph) -> str:
-    return ", ".join(f"`{name}`" for name in findable(graph))

@@ -49,6 +49,11 @@ def test_options_that_are_taken(written: dict[str, str | None], field: str, valu
         ("emphasize-lines", "a", "option `emphasize-lines`: `a` is no list of lines such as `1,3-5`"),
         ("width", "wide", "option `width`: `wide` is no length such as `60%` or `30em`"),
         ("align", "up", "option `align`: `up` is none of `left`, `center`, `right`, `default`"),
+        (
+            "align",
+            "centre",
+            "option `align`: `centre` is none of `left`, `center`, `right`, `default`; did you mean `center`?",
+        ),
         ("file", None, "option `file`: `` needs a value"),
         ("class", "!", "option `class`: `!` makes no class name"),
     ],
@@ -59,6 +64,14 @@ def test_options_that_are_not_taken(name: str, value: str | None, message: str) 
 
     assert [(one.name, one.message) for one in wrong] == [(name, message)]
     assert parsed == Options()
+
+
+def test_a_wrong_word_of_a_list_is_told_what_it_may_have_meant() -> None:
+    """All words are listed, and the nearest one is named."""
+    [wrong] = options.parse({"show": "lines savd"})[1]
+
+    assert wrong.message.startswith("option `show`: `lines savd` has the word `savd`, none of `accumulate`, ")
+    assert wrong.message.endswith("; did you mean `saved`?")
 
 
 def test_a_directive_without_a_figure_has_fewer_options() -> None:
