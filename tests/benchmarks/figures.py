@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import time
 from typing import TYPE_CHECKING, Final
 
-from sphinx_graphviz_autograd.drawing import layout
+from sphinx_graphviz_autograd.drawing import layout, svg
 from sphinx_graphviz_autograd.drawing.dot import to_dot
 from sphinx_graphviz_autograd.drawing.passes import View, apply
 from tests.benchmarks import models
@@ -67,6 +68,20 @@ def layout_rows(scale: Scale) -> Iterator[Row]:
             "at most 100 boxes and 0.3 s",
             len(drawn.nodes) <= 100 and seconds <= 0.3,
         )
+        yield _size(layout.lay_out(dot, engine, "svg", 60).data, len(drawn.nodes))
+
+
+def _size(theirs: bytes, boxes: int) -> Row:
+    """Compare the picture that stands in a page with the one that Graphviz wrote."""
+    ours = svg.inline(theirs, prefix="autograd-1", title="Autograd graph of loss", description="").encode()
+    zipped = [len(gzip.compress(picture, mtime=0)) / boxes for picture in (ours, theirs)]
+    return Row(
+        "size of the same in a page",
+        "the SVG that Graphviz wrote",
+        f"{len(ours) / len(theirs):.2f} times its bytes; gzipped {zipped[0]:.0f} bytes a box against {zipped[1]:.0f}",
+        "at most 1.3 times",
+        len(ours) <= 1.3 * len(theirs),
+    )
 
 
 def _picture(namespace: Mapping[str, object], recorder: Recorder) -> bytes:
