@@ -76,7 +76,7 @@ def _capture(
         wanted, refusals = wanted_of(values, scope, recorder)
         if not wanted:
             return Captured(None, tuple(refusals))
-        walk = Walk([item.node for item in wanted], len(wanted))
+        walk = Walk([item.node for item in wanted], len(wanted), recorder)
     found = Gradients()
     if options.gradients:  # outside, since the backward of a custom function may need what was switched off
         found = gradients([item.tensor for item in wanted], walk)
@@ -107,7 +107,7 @@ class _Assembly:
         self._gradients = found
         self._reader = Reader()
         self._ranks = walk.ranks()
-        self._output_names = names.of_outputs(walk.places, walk.numbers)
+        self._output_names = names.of_outputs(walk.places, walk.certain)
         self._saved: list[SavedTensor] = []
         self._edges: list[Edge] = []
 
@@ -141,7 +141,7 @@ class _Assembly:
         """Return the functions at these places, and add the edges that enter them; fact by fact, which is quicker."""
         walk, reader, origins = self._walk, self._reader, self._origins
         nodes = [walk.nodes[at] for at in places]
-        numbers = [walk.numbers[at] for at in places]
+        numbers = [walk.certain[at] for at in places]
         kinds = [reader.kind(node) for node in nodes]
         self._add_edges(places, nodes, kinds, first_saved)
         outputs = reader.outputs(nodes)

@@ -111,8 +111,8 @@ def used_inputs(calls: Sequence[TorchCall], walk: Walk) -> dict[int, list[tuple[
     if not calls:
         return {}
     nodes = walk.nodes
-    order = sorted(range(len(nodes)), key=walk.numbers.__getitem__)
-    sorted_numbers = [walk.numbers[at] for at in order]
+    order = sorted(range(len(nodes)), key=walk.certain.__getitem__)
+    sorted_numbers = [walk.certain[at] for at in order]
     used: dict[int, list[tuple[Known, int]]] = {}
     for call in calls:
         made = order[bisect_left(sorted_numbers, call.first) : bisect_left(sorted_numbers, call.end)]

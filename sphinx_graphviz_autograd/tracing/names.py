@@ -156,8 +156,11 @@ class Names:
 
     def of_origins(self, origins: Iterable[Origin]) -> dict[Origin, str]:
         """Return the best recorded names of what tensors were cut off from, in the graph or not; some have none."""
-        numbers = {origin.number: origin.number for origin in origins if origin.leaf is None}
-        recorded = self._recorder.assigned.of_functions(numbers) if self._recorder is not None and numbers else {}
+        recorded: dict[int | tuple[int, int], tuple[Name, ...]] = {}
+        numbers = [origin.number for origin in origins if origin.leaf is None]
+        if self._recorder is not None and numbers:
+            numbers = self._recorder.threads.certain(numbers)
+            recorded = self._recorder.assigned.of_functions(dict(zip(numbers, numbers, strict=True)))
         found: dict[Origin, str] = {}
         for origin in origins:
             if origin.leaf is None:

@@ -51,7 +51,7 @@ class Origins:
         self.modules: tuple[ModuleCall, ...] = ()
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
-            numbers = [number for number in walk.numbers if number < _OF_LEAVES]
+            numbers = [number for number in walk.certain if number < _OF_LEAVES]
             calls = sorted(self._with_those_around(set(recorder.calls.marks.at_all(numbers))))
             self._indices = {call: index for index, call in enumerate(calls)}
             self.modules = tuple(self._module_call(recorder, call) for call in calls)
@@ -84,7 +84,9 @@ class Origins:
             return operation(wrapped.name())
         if self._recorder is None:
             return ""
-        number = node._sequence_nr()  # noqa: SLF001 -- no public way to a node's creation number
+        number = self._walk.certain[self._walk.places[node]]
+        if number == NOTHING:
+            return ""
         call = self._write(number)
         if call is not None:
             return _IN_PLACE.get(call.name) or call.name.removesuffix("_")
@@ -109,7 +111,7 @@ class Origins:
         """The creation numbers of the CopySlices nodes that each run of a statement made, in order."""
         lines = self._recorder.lines if self._recorder is not None else Marks()
         found: dict[int, list[int]] = {}
-        for node, number in sorted(zip(self._walk.nodes, self._walk.numbers, strict=True), key=lambda pair: pair[1]):
+        for node, number in sorted(zip(self._walk.nodes, self._walk.certain, strict=True), key=lambda pair: pair[1]):
             if type(node).__name__ == "CopySlices":
                 found.setdefault(lines.at(number), []).append(number)
         return found

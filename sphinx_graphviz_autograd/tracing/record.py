@@ -21,6 +21,7 @@ from sphinx_graphviz_autograd.tracing.inputs import Inputs
 from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
 from sphinx_graphviz_autograd.tracing.modules import ModuleCalls
 from sphinx_graphviz_autograd.tracing.source import Block, Statement
+from sphinx_graphviz_autograd.tracing.threads import OtherThreads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,8 @@ class Recorder:
         """The backward passes."""
         self.inputs = Inputs(self.assigned, self._current_place) if options.data else None
         """The inputs that need no gradient, if they were asked for."""
+        self.threads = OtherThreads()
+        """The threads that the author's code starts, in which nothing is recorded."""
         frames = TorchFrames(self.calls, self.assigned, self.backward, self.inputs)
         self._watched: dict[str, Block | tuple[str, Callable[[FrameType], TraceFunction | None]]] = {**frames.watched()}
         self._statements: list[Statement] = []
@@ -113,6 +116,7 @@ class Recorder:
         self._outer_trace = sys.gettrace()
         if self.inputs is not None:
             self.inputs.__enter__()
+        self.threads.__enter__()
         sys.settrace(self._enter_frame)
         return self
 
@@ -121,6 +125,7 @@ class Recorder:
     ) -> None:
         """Stop recording; what is made from now on belongs to no line."""
         sys.settrace(self._outer_trace)
+        self.threads.__exit__(kind, error, traceback)
         if self.inputs is not None:
             self.inputs.__exit__(kind, error, traceback)
         self._running.clear()

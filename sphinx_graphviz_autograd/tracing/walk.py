@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch.autograd.graph import Node
 
     from sphinx_graphviz_autograd.tracing.assigned import Origin
+    from sphinx_graphviz_autograd.tracing.record import Recorder
 
 Sources: TypeAlias = "tuple[tuple[Node | None, int], ...]"
 """The `next_functions` of a node."""
@@ -28,7 +29,7 @@ _DEEP = 10_000
 class Walk:
     """All nodes that some roots lead to, depth first in the order of slots. A node's place is its position in them."""
 
-    def __init__(self, roots: Iterable[Node], first_id: int) -> None:
+    def __init__(self, roots: Iterable[Node], first_id: int, recorder: Recorder | None) -> None:
         found: dict[Node, Sources] = {}
         self.numbers: list[int] = []
         """Their creation numbers."""
@@ -44,6 +45,8 @@ class Walk:
                     waiting.append(source)
         if len(found) > _DEEP:
             _make_room_for_freeing()
+        self.certain = recorder.threads.certain(self.numbers) if recorder is not None else self.numbers
+        """The same for what was recorded; `NOTHING` where a node of another thread may have the number."""
         self.nodes = list(found)
         """The nodes."""
         self.sources: list[Sources] = list(found.values())
@@ -75,7 +78,7 @@ class Walk:
 
     def cut_off(self, origins: Iterable[Origin]) -> dict[Origin, str]:
         """Return the ids of those nodes that something was cut off from."""
-        by_number = dict(zip(self.numbers, self.ids, strict=True))
+        by_number = dict(zip(self.certain, self.ids, strict=True))
         found = {}
         for origin in origins:
             if origin.leaf is None:

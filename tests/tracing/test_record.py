@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from sphinx_graphviz_autograd.model import GradFn, LineRun, ModuleCall, Place
+from sphinx_graphviz_autograd.model import CaptureOptions, GradFn, LineRun, ModuleCall, Place
 from sphinx_graphviz_autograd.tracing.record import Recorder
-from tests.tracing.running import function, functions, leaf_names, run, run_blocks
+from tests.tracing.running import ALL, PLAIN, Ran, function, functions, leaf_names, run, run_blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -477,19 +478,77 @@ def test_backward_of_a_custom_function_has_its_lines() -> None:
 
 
 def test_threads_are_left_alone() -> None:
-    """Code that runs in another thread is not traced, and does not disturb what is recorded."""
+    """Code that runs in another thread is not traced, and one that makes no node disturbs nothing that is recorded."""
     ran = run("""
         from threading import Thread
 
         x = leaf(2)
         made = []
-        thread = Thread(target=lambda: made.append(nn.Tanh()(x)))
+        thread = Thread(target=lambda: made.append(nn.Tanh()(x.detach())))
         thread.start()
         thread.join()
         y = x.sin()
         """)
 
     assert functions(ran.graph)[0].place == Place(1, 8)
+
+
+def in_a_new_thread(code: str, *draws: str, options: CaptureOptions = PLAIN) -> Ran:
+    """Run a block in a thread of its own, in which PyTorch counts nodes from 0 on."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run, code, *draws, options=options).result()
+
+
+def test_nothing_false_is_said_of_what_other_threads_made() -> None:
+    """PyTorch counts nodes in each thread anew: of those that share a number, only what they are bound to is known."""
+    ran = in_a_new_thread(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        x = leaf(2)
+        a = x.cos()
+        b = a.exp()
+        c = b.log()
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(lambda: (x * 2).sinh()).result()
+        d = made.tan()
+        total = (c + d).sum()
+        """,
+        "total",
+    )
+
+    told = {fn.forward: (fn.names, fn.place.line if fn.place is not None else None) for fn in functions(ran.graph)}
+    assert told == {
+        "sum": ((("total",),), 10),
+        "add": ((), 10),
+        "log": ((("c",),), 6),
+        "exp": ((("b",),), None),
+        "cos": ((("a",),), None),
+        "tan": ((("d",),), 9),
+        "sinh": ((("made",),), None),
+        "mul": ((), None),
+    }
+
+
+def test_cut_is_not_tied_to_a_node_of_another_thread() -> None:
+    """What was made elsewhere and cut off is not said to come from the node that has its number here."""
+    ran = in_a_new_thread(
+        """
+        from threading import Thread
+
+        x = leaf(2)
+        a = x.cos()
+        made = []
+        thread = Thread(target=lambda: made.append(x.sinh()))
+        thread.start()
+        thread.join()
+        total = (a * made[0].detach()).sum()
+        """,
+        "total",
+        options=ALL,
+    )
+
+    assert not [edge for edge in ran.graph.edges if edge.kind == "cut"]
 
 
 def test_trace_function_of_others_comes_back() -> None:
