@@ -58,7 +58,7 @@ def rows(source: str) -> tuple[Row, ...]:
     for box in boxes(source):
         by_kind.setdefault(box.kind, []).append(box.label)
     return tuple(
-        Row(look.kind, look.word, look.sentence, len(labels), () if look.kind == "grad-fn" else listed(labels))
+        Row(look.kind, look.word, look.sentence, len(labels), *listed([] if look.kind == "grad-fn" else labels))
         for look in style.LOOKS
         if (labels := by_kind.get(look.kind))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -18,7 +19,7 @@ _LISTED: Final = frozenset({"output", "leaf", "saved-tensor", "data", "module", 
 """The kinds whose boxes are told one by one."""
 
 _MOST: Final = 12
-"""How many boxes a row lists."""
+"""How many boxes a row lists that are not called alike."""
 
 _UNSAID: Final = frozenset({"gradient", "output"})
 """The arrows that need no row."""
@@ -37,11 +38,11 @@ class Row:
     count: int
     """How many are in the figure."""
     items: tuple[str, ...] = ()
-    """Those in the figure, as `w (1)`; a long list ends in `and 3 more`."""
+    """The first of those in the figure, as `w (1)`, or `w (1) × 3` where they are called alike."""
+    more: int = 0
+    """How many are not among the items, though others are."""
     of: Literal["box", "arrow"] = "box"
     """Whether the swatch is a box or an arrow."""
-    ids: tuple[str, ...] = ()
-    """The boxes or arrows it is about, by their ids in the picture without prefix."""
 
     @property
     def swatch(self) -> tuple[str, ...]:
@@ -61,8 +62,7 @@ def rows(graph: Graph, view: View, place: Callable[[Place], str] = lambda _: "")
             look.word,
             look.sentence,
             len(nodes),
-            _items(nodes, graph, view, place) if look.kind in _LISTED else (),
-            ids=tuple(node.id for node in nodes),
+            *listed([_words(node, graph, view, place) for node in nodes] if look.kind in _LISTED else []),
         )
         for look in style.LOOKS
         if (nodes := found.get(look.kind))
@@ -75,15 +75,11 @@ def rows(graph: Graph, view: View, place: Callable[[Place], str] = lambda _: "")
     return (*boxes, *arrows)
 
 
-def listed(words: list[str]) -> tuple[str, ...]:
-    """Return the words, the last of many replaced by how many they are."""
-    return tuple(words) if len(words) <= _MOST else (*words[:_MOST], f"and {len(words) - _MOST} more")
-
-
-def _items(nodes: list[Node], graph: Graph, view: View, place: Callable[[Place], str]) -> tuple[str, ...]:
-    more = len(nodes) - _MOST
-    words = tuple(_words(node, graph, view, place) for node in nodes[:_MOST])
-    return (*words, f"and {more} more") if more > 0 else words
+def listed(words: list[str]) -> tuple[tuple[str, ...], int]:
+    """Return the first words of a list, equal ones counted, and how many of the list are not among them."""
+    counts = list(Counter(words).items())[:_MOST]
+    told = tuple(f"{word} × {count}" if count > 1 else word for word, count in counts)
+    return told, len(words) - sum(count for _, count in counts)
 
 
 def _words(node: Node, graph: Graph, view: View, place: Callable[[Place], str]) -> str:

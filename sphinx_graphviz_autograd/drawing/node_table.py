@@ -151,15 +151,12 @@ class Table:
 
     def _group(self, node: Group) -> dict[str, str]:
         text = label(node, self.drawn, _SAVED, self.place)
-        return (
-            _tensors(node.outputs)
-            | {
-                "Operation": f"× {node.times}" if node.kind == "fold" else "",  # noqa: RUF001 - the sign of mathematics is meant
-                "Made at": self._made_at(node.place),
-                "Module": self._module(node.module),
-                "Keeps": "<br/>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
-            }
-        )
+        return _tensors(node.outputs) | {
+            "Operation": f"× {node.times}" if node.kind == "fold" else "",
+            "Made at": self._made_at(node.place),
+            "Module": self._module(node.module),
+            "Keeps": "<br/>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
+        }
 
     def _saved(self, node: SavedTensor) -> str:
         text = label(node, self.captured, _SAVED, self.place)

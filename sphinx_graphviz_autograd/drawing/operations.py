@@ -3,7 +3,7 @@
 Autograd names its functions after the inner names of operations, of which some are not those that authors write.
 """
 
-# ruff: noqa: RUF001, RUF002 - the signs of mathematics are meant
+# ruff: noqa: RUF001 - the signs of mathematics are meant
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_graphviz_autograd.drawing import svg
 from sphinx_graphviz_autograd.drawing.node_table import Table
+from sphinx_graphviz_autograd.drawing.text import MORE
 from sphinx_graphviz_autograd.model import Graph
 from sphinx_graphviz_autograd.sphinxext import roles
 from sphinx_graphviz_autograd.sphinxext.figures import shown_words
@@ -23,7 +24,7 @@ from sphinx_graphviz_autograd.sphinxext.nodes import (
 from sphinx_graphviz_autograd.sphinxext.translation import FAILED, REASON_BELOW, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sphinx_graphviz_autograd.drawing.legend import Row
     from sphinx_graphviz_autograd.sphinxext.build import Build
@@ -185,24 +186,24 @@ def _end_caption(figure: nodes.Element | None) -> None:
 
 
 def _legend(rows: Sequence[Row], figure: nodes.Element) -> nodes.legend:
-    """Return the rows as a list: swatch, name and what it means, and for some kinds those that are in the figure."""
+    """Return the rows as a list: swatch, name, count, for some kinds those in the figure, and what it means."""
     entries = nodes.bullet_list(classes=[f"{CLASS}-legend"], bullet="*")
     for row in rows:
         swatch = nodes.inline("", "", classes=list(row.swatch))
         word = nodes.strong("", say(row.word))
-        body = nodes.paragraph(
-            "", "", swatch, word, nodes.Text(": "), *_items(row.items), nodes.Text(say(row.sentence))
-        )
+        count = nodes.Text(f" × {row.count}: " if row.count > 1 else ": ")
+        body = nodes.paragraph("", "", swatch, word, count, *_items(row), nodes.Text(say(row.sentence)))
         body.source, body.line = figure.source, figure.line
         entries += nodes.list_item("", body)
     return nodes.legend("", entries)
 
 
-def _items(items: Iterable[str]) -> Iterator[nodes.Node]:
-    parts = list(items)
-    for at, item in enumerate(parts):
-        yield nodes.literal(item, item)
-        yield nodes.Text(", " if at + 1 < len(parts) else ". ")
+def _items(row: Row) -> Iterator[nodes.Node]:
+    more = [nodes.Text(say(MORE).format(number=row.more))] if row.more else []
+    for at, item in enumerate([*(nodes.literal(item, item) for item in row.items), *more]):
+        yield nodes.Text(", " if at else "")
+        yield item
+    yield nodes.Text(". " if row.items else "")
 
 
 def _literal(text: str, *kinds: str, language: str = "text") -> nodes.literal_block:

@@ -20,13 +20,12 @@ def test_rows_are_those_of_the_figure() -> None:
     ]
 
 
-def test_rows_know_their_boxes_and_swatches() -> None:
-    """A row says which boxes it is about, and how its swatch is to look."""
+def test_rows_know_their_swatches() -> None:
+    """A row says how its swatch is to look."""
     view = View()
 
     leaf = legend.rows(apply(prediction(), view), view)[-1]
 
-    assert leaf.ids == ("n2", "n4")
     assert leaf.swatch == ("autograd-graph-swatch", "autograd-graph-leaf")
 
 
@@ -47,8 +46,19 @@ def test_long_lists_end_in_a_count() -> None:
     (row,) = (row for row in legend.rows(apply(blocks(20), view), view) if row.kind == "module")
 
     assert row.count == 20
-    assert len(row.items) == 13
-    assert row.items[-1] == "and 8 more"
+    assert len(row.items) == 12
+    assert row.more == 8
+
+
+def test_equal_items_are_counted() -> None:
+    """What looks alike in boxes stands once in a list, with how often; all that is left out is counted."""
+    alike, others = ["x (3)"] * 3, [f"w{at} (1)" for at in range(20)]
+
+    items, more = legend.listed([*alike, *others])
+
+    assert items[:2] == ("x (3) × 3", "w0 (1)")
+    assert len(items) == 12
+    assert more == 9
 
 
 def test_folds_are_told() -> None:
