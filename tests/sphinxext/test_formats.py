@@ -146,6 +146,15 @@ def test_options_of_a_figure_reach_it(outputs: Path) -> None:
     assert "autograd-graph-legend" not in figures[3]
 
 
+def test_legends_count_what_is_in_the_figure(outputs: Path) -> None:
+    """Behind the name of a kind stands how many there are, if there are several."""
+    html = (outputs / "html" / "rst.html").read_text(encoding="utf-8")
+    legend = re.findall(r"<figure.*?</figure>", html, re.DOTALL)[0].partition("<figcaption>")[2]
+    said = [re.sub("<.*?>", "", row).partition(": ")[0] for row in re.findall("<li>.*?</li>", legend, re.DOTALL)]
+
+    assert said == ["output", "function × 2", "leaf tensor × 2"]
+
+
 def test_assets_only_where_there_is_a_figure(outputs: Path) -> None:
     """Only pages with something of ours link the style sheet, and none of our markup holds style or script."""
     for builder in ("html", "dirhtml"):
