@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.model import Gradient, Graph, ModuleCall, Node, Place, TensorMeta
 
-COLUMNS: Final = ("Operation", "Shape", "Type", "Made at", "Module", "Keeps", "Gradient", "Feeds")
+COLUMNS: Final = ("Operation", "Shape", "Type", "Made at", "Module", "Contains", "Keeps", "Gradient", "Feeds")
 """The headings after the first, in English."""
 
 _SUMMARY: Final = "The graph as a table"
@@ -155,7 +155,7 @@ class Table:
             "Operation": f"× {node.times}" if node.kind == "fold" else "",
             "Made at": self._made_at(node.place),
             "Module": self._module(node.module),
-            "Keeps": "<br/>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
+            "Contains": "<br/>".join(map(xml_text, node.varies if node.kind == "fold" else text.details[1:])),
         }
 
     def _saved(self, node: SavedTensor) -> str:

@@ -95,6 +95,17 @@ def test_saved_tensors_are_told_of_even_where_they_are_not_drawn() -> None:
     assert rows[4][-2] == "self () · is w, freed by backward"
 
 
+def test_groups_tell_what_they_contain() -> None:
+    """Functions keep tensors; a fold keeps nothing, and says what is in it."""
+    captured = recurrent(50)
+
+    rows = Cells(table(apply(captured, View()), captured)).rows
+
+    (fold,) = (row for row in rows if row[rows[0].index("Operation")] == "× 48")
+    assert "iterations 2 … 49" in fold[rows[0].index("Contains")]
+    assert "Keeps" not in rows[0]
+
+
 def test_gradients_are_told_with_what_is_wrong_with_them() -> None:
     """Values of small tensors, norms, and marks."""
     leaf = Leaf("n2", SCALAR, ("w",), gradient=Gradient((), "nan", "nan", ("nan",)))
