@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.autograd.graph import GradientEdge
 
-from sphinx_graphviz_autograd.tracing.marks import Marks, next_number
-from sphinx_graphviz_autograd.tracing.nests import flat
+from sphinx_graphviz_autograd.tracing.marks import OF_LEAVES, Marks, next_number
+from sphinx_graphviz_autograd.tracing.nests import flat, is_a
 
 if TYPE_CHECKING:
     from torch.autograd.graph import Node
@@ -62,7 +62,7 @@ class Backward:
         while waiting:
             node = waiting.pop()
             number = node._sequence_nr()  # noqa: SLF001 -- no public way to a node's creation number
-            if node in seen or number < first:
+            if node in seen or not first <= number < OF_LEAVES:
                 continue
             seen.add(node)
             highest = max(highest, self.order(number))
@@ -71,11 +71,21 @@ class Backward:
 
 
 def _nodes(values: object) -> set[Node]:
-    """Return the nodes behind what was given to a backward pass: tensors or gradient edges."""
+    """Return the functions behind what was given to a backward pass: tensors or gradient edges.
+
+    Leaves have none. To ask for the node that accumulates their gradient makes a view of them, which is an operation
+    that a dispatch mode would see, and that sparse and nested tensors do not have.
+    """
     found = set()
-    for value in flat((values,)):
-        if isinstance(value, GradientEdge):
-            found.add(value.node)
-        elif isinstance(value, torch.Tensor) and value.requires_grad:
-            found.add(get_gradient_edge(value).node)
+    with torch._C.DisableTorchFunction():  # noqa: SLF001 -- subclasses must not see us look
+        for value in flat((values,)):
+            if is_a(value, GradientEdge):
+                found.add(value.node)
+            elif is_a(value, torch.Tensor):
+                try:
+                    grad_fn = value.grad_fn
+                except RuntimeError:  # a stale view
+                    continue
+                if grad_fn is not None:
+                    found.add(grad_fn)
     return found

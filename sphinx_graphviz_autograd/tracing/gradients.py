@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
+import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -50,7 +51,7 @@ def gradients(outputs: Sequence[torch.Tensor], walk: Walk) -> Gradients:
     """Run the backward pass of `outputs` and return the gradients at what they lead to; never raises."""
     found = Gradients()
     leaves = walk.leaves
-    state = torch.get_rng_state()
+    states = torch.get_rng_state(), random.getstate()
     retained = _retained()
     handles: list[RemovableHandle] = []
     try:
@@ -71,7 +72,8 @@ def gradients(outputs: Sequence[torch.Tensor], walk: Walk) -> Gradients:
             handle.remove()
         for tensor, before in retained:
             tensor.grad = before
-        torch.set_rng_state(state)
+        torch.set_rng_state(states[0])
+        random.setstate(states[1])
     found.hooks_left_out = stand_in.was_called
     found.leaves = {
         at: gradient for at, result in zip(leaves, results, strict=True) if (gradient := _gradient(result)) is not None

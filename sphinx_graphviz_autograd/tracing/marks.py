@@ -11,6 +11,9 @@ from torch._C import _autograd
 next_number = _autograd._get_sequence_nr  # noqa: SLF001 -- no public function tells the number of the next node
 """Return the creation number that the next node of this thread will get."""
 
+OF_LEAVES = 2**64 - 1
+"""The creation number that the nodes of all leaves have."""
+
 NOTHING = -1
 """The value of a mark where nothing that is recorded was going on."""
 

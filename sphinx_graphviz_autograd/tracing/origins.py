@@ -8,7 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from sphinx_graphviz_autograd.model import LineRun, ModuleCall, Place
-from sphinx_graphviz_autograd.tracing.marks import NOTHING, Marks
+from sphinx_graphviz_autograd.tracing.marks import NOTHING, OF_LEAVES, Marks
 from sphinx_graphviz_autograd.tracing.modules import CalledModule, count_parameters
 from sphinx_graphviz_autograd.tracing.reading import operation
 from sphinx_graphviz_autograd.tracing.source import operations_in_place
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.tracing.record import Recorder
     from sphinx_graphviz_autograd.tracing.walk import Walk
 
-
-_OF_LEAVES = 2**64 - 1
-"""The creation number that all leaves have."""
 
 _IN_PLACE = {
     "__setitem__": "copy",
@@ -51,7 +48,7 @@ class Origins:
         self.modules: tuple[ModuleCall, ...] = ()
         """The module calls that made a node of the graph, and the calls around them, as they began."""
         if recorder is not None:
-            numbers = [number for number in walk.certain if number < _OF_LEAVES]
+            numbers = [number for number in walk.certain if number < OF_LEAVES]
             calls = sorted(self._with_those_around(set(recorder.calls.marks.at_all(numbers))))
             self._indices = {call: index for index, call in enumerate(calls)}
             self.modules = tuple(self._module_call(recorder, call) for call in calls)

@@ -6,6 +6,7 @@ nodes it made. Nothing is added to the graph, and the forward pass runs as it wo
 
 from __future__ import annotations
 
+import dis
 import linecache
 import sys
 from functools import cache
@@ -194,7 +195,7 @@ class Recorder:
     def _call(self, frame: FrameType, block: Block) -> _Running:
         """Return a new call, or one that goes on where it was left."""
         code = frame.f_code
-        if code.co_flags & _RESUMABLE and frame.f_lineno != code.co_firstlineno:
+        if code.co_flags & _RESUMABLE and frame.f_lasti >= _first_yield(code):
             left = self._resumable.get(id(frame))
             if left is not None:
                 return left
@@ -226,6 +227,12 @@ class Recorder:
             self.lines.mark(self._running[-1].mark if self._running else NOTHING)
             self.entered.mark(self._running[-1].call if self._running else NOTHING)
         return self._trace_line
+
+
+@cache
+def _first_yield(code: CodeType) -> int:
+    """Return where in a generator or coroutine it can first be left; what stands before has just begun."""
+    return next((at.offset for at in dis.get_instructions(code) if at.opname in {"YIELD_VALUE", "SEND"}), sys.maxsize)
 
 
 def _line_of_def(code: CodeType) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from sphinx_graphviz_autograd.tracing.marks import NOTHING, next_number
 
@@ -12,25 +12,30 @@ if TYPE_CHECKING:
 
     from _typeshed import ProfileFunction, TraceFunction
 
+_Function: TypeAlias = "TraceFunction | ProfileFunction | None"
+
 
 class OtherThreads:
     """Watches the threads that `threading` starts while recording, for nothing but how many nodes they have made."""
 
     def __init__(self) -> None:
         self._end = 0
-        self._outer_trace: TraceFunction | ProfileFunction | None = None
+        self._outer: tuple[_Function, _Function] = (None, None)
 
     def __enter__(self) -> Self:
         """Watch threads that start from now on."""
-        self._outer_trace = threading.gettrace()
+        self._outer = threading.gettrace(), threading.getprofile()
         threading.settrace(self._watch)
+        threading.setprofile(self._watch)  # which is also told of functions in C, in which a thread may wait
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Watch no more threads that start; those that run may go on making nodes, and are watched till they end."""
-        threading.settrace(self._outer_trace)  # type: ignore[arg-type]  # None is what there is without a trace function
+        trace, profile = self._outer
+        threading.settrace(trace)  # type: ignore[arg-type]  # None is what there is without a trace function
+        threading.setprofile(profile)  # type: ignore[arg-type]  # likewise
 
     def certain(self, numbers: list[int]) -> list[int]:
         """Return creation numbers, with `NOTHING` for those that nodes of several threads may have."""
@@ -38,7 +43,6 @@ class OtherThreads:
             return numbers
         return [number if number >= self._end else NOTHING for number in numbers]
 
-    def _watch(self, frame: FrameType, _event: str, _argument: object) -> TraceFunction:
+    def _watch(self, _frame: FrameType, _event: str, _argument: object) -> TraceFunction:
         self._end = max(self._end, next_number())
-        frame.f_trace_lines = False
         return self._watch

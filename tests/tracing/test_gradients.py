@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import cast
 
 import pytest
@@ -222,6 +223,27 @@ def test_hooks_are_there_again_after_a_failure() -> None:
 
     h = cast("torch.Tensor", ran.namespace["h"])
     assert [*cast("dict[int, object]", h._backward_hooks).values()] == [print, repr]
+
+
+def test_numbers_drawn_in_a_backward_are_drawn_again() -> None:
+    """Python's own random numbers go on where they were before."""
+    ran = run(
+        """
+        import random
+        class Draws(Function):
+            @staticmethod
+            def forward(ctx, x): return x * 1
+            @staticmethod
+            def backward(ctx, grad): return grad * random.random()
+
+        random.seed(3)
+        y = Draws.apply(leaf(2)).sum()
+        """,
+        options=GRADIENTS,
+    )
+
+    assert leaves(ran.graph)[0].gradient
+    assert random.random() == random.Random(3).random()  # noqa: S311 - not for secrets
 
 
 def test_asking_changes_nothing() -> None:

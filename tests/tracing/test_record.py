@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from textwrap import dedent
 from typing import TYPE_CHECKING, cast
 
 import pytest
+import torch
 
 from sphinx_graphviz_autograd.model import CaptureOptions, GradFn, LineRun, ModuleCall, Place
 from sphinx_graphviz_autograd.tracing.record import Recorder
@@ -14,8 +16,6 @@ from tests.tracing.running import ALL, PLAIN, Ran, function, functions, leaf_nam
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import torch
 
     from sphinx_graphviz_autograd.model import Graph
 
@@ -477,6 +477,81 @@ def test_backward_of_a_custom_function_has_its_lines() -> None:
     assert len(square) == 3
 
 
+@pytest.mark.parametrize(
+    ("leaf", "dense"),
+    [
+        ("torch.eye(3).to_sparse().requires_grad_()", "to_dense()"),
+        ("torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged, requires_grad=True)", "values()"),
+    ],
+)
+def test_backward_from_a_leaf_that_has_no_views(leaf: str, dense: str) -> None:
+    """Its order is known without an operation on the leaf, which it may not have."""
+    ran = run(
+        f"""
+        x = {leaf}
+        (g,) = torch.autograd.grad((x.{dense} ** 3).sum(), x, create_graph=True)
+        (h,) = torch.autograd.grad(g.{dense}.sum(), x, create_graph=True)
+        """,
+        "h",
+    )
+
+    assert max(fn.order for fn in functions(ran.graph)) == 3
+
+
+def test_transforms_can_be_used_again_and_again() -> None:
+    """Tensors that belong to a transform which is over are not looked into."""
+    ran = run(
+        """
+        f = lambda v: v.pow(3).sum()
+        first = torch.func.hessian(f)(torch.ones(3))
+        second = torch.func.hessian(f)(torch.ones(3))
+        y = leaf(3) * second.sum()
+        """,
+        "y",
+    )
+
+    assert [fn.forward for fn in functions(ran.graph)] == ["mul"]
+
+
+def test_watching_a_backward_adds_no_operation() -> None:
+    """A dispatch mode sees what it would see without a recording."""
+    code = """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(3, requires_grad=True)
+    (g,) = torch.autograd.grad(x.pow(3).sum(), x, create_graph=True)
+    s = g.sum()
+    with Mode():
+        (y,) = torch.autograd.grad(s, x, create_graph=True)
+    """
+    plain: dict[str, object] = {"torch": torch}
+    exec(dedent(code), plain)  # noqa: S102 - the code is ours
+
+    assert run(code, "y").namespace["seen"] == plain["seen"]
+
+
+def test_generator_on_one_line_is_left_and_entered_again() -> None:
+    """What it makes after it was left belongs to its own line and call."""
+    ran = run(
+        """
+        x = leaf(3)
+        def pairs(v): yield v * 2; yield v.sin()
+        both = pairs(x)
+        first = next(both)
+        y = next(both)
+        """,
+        "y",
+    )
+
+    assert functions(ran.graph)[0].place == Place(1, 2)
+
+
 def test_threads_are_left_alone() -> None:
     """Code that runs in another thread is not traced, and one that makes no node disturbs nothing that is recorded."""
     ran = run("""
@@ -528,6 +603,34 @@ def test_nothing_false_is_said_of_what_other_threads_made() -> None:
         "sinh": ((("made",),), None),
         "mul": ((), None),
     }
+
+
+def test_a_thread_that_waits_has_been_counted() -> None:
+    """A thread that made a node and waits in a function written in C is known to have made it."""
+    ran = in_a_new_thread(
+        """
+        from queue import SimpleQueue
+        from threading import Thread
+
+        x = leaf(2)
+        asked, answers = SimpleQueue(), SimpleQueue()
+        def work():
+            while True:
+                answers.put(asked.get() * 2)
+        Thread(target=work, daemon=True).start()
+        asked.put(x)
+        h = answers.get()
+        z = x.tanh()
+        z = None
+        y = h.sum()
+        """,
+        "y",
+    )
+
+    assert [(fn.forward, fn.names, fn.place and fn.place.line) for fn in functions(ran.graph)] == [
+        ("sum", (("y",),), 14),
+        ("mul", (("h",),), None),
+    ]
 
 
 def test_cut_is_not_tied_to_a_node_of_another_thread() -> None:
