@@ -131,6 +131,10 @@ class Kind:
     """What is special about it."""
     plain: tuple[str, ...]
     """Names of the plain values it keeps, as PyTorch spells them: `_saved_dim`."""
+    value: Callable[[Node], object] | None
+    """Reads the plain value, if it is a single one."""
+    values: Callable[[Node], tuple[object, ...]] | None
+    """Reads the plain values, if they are several."""
     tensors: tuple[str, ...]
     """Names of the tensors it keeps: `_saved_self`."""
     is_custom: bool
@@ -160,10 +164,19 @@ class Reader:
 
     def outputs(self, nodes: Iterable[Node]) -> list[tuple[TensorMeta, ...]]:
         """Return for each operation what the tensors that it made are like."""
-        return [
-            self._output(made[0]) if len(made) == 1 else self._several_outputs(made)
-            for made in map(_INPUT_METADATA, nodes)
-        ]
+        known = self._metas.get
+        found: list[tuple[TensorMeta, ...]] = []
+        for made in map(_INPUT_METADATA, nodes):
+            if len(made) != 1:
+                found.append(self._several_outputs(made))
+                continue
+            one = made[0]
+            try:
+                metas = known((tuple(one.shape), one.dtype, one.device))
+            except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
+                metas = None
+            found.append(metas or self._output(one))
+        return found
 
     def _several_outputs(self, made: Iterable[_InputMetadata]) -> tuple[TensorMeta, ...]:
         metas = tuple([self._output(one)[0] for one in made])
@@ -174,7 +187,7 @@ class Reader:
         try:
             key = (tuple(made.shape), made.dtype, made.device)
             known = self._metas.get(key)
-        except (TypeError, RuntimeError):  # symbolic sizes, or no shape at all
+        except (TypeError, RuntimeError):  # as in `outputs`, which does the same without a call
             return (_output_meta(made),)
         if known is None:
             known = self._metas[key] = (_output_meta(made),)
@@ -195,15 +208,19 @@ class Reader:
         """Return what a function keeps that is no tensor."""
         if kind.is_custom:
             return _custom_attributes(node, kind)
-        if not kind.plain:
+        key: tuple[object, ...]
+        if kind.value is not None:
+            value = kind.value(node)
+            key = (kind.name, value, type(value))  # 1, 1.0 and True are equal, but not the same text
+        elif kind.values is not None:
+            values = kind.values(node)
+            key = (kind.name, values, *map(type, values))
+        else:
             return ()
-        values = [getattr(node, name) for name in kind.plain]
-        key = (kind.name, *values, *map(type, values))  # 1, 1.0 and True are equal, but not the same text
-        try:
-            return self._attributes[key]
-        except KeyError:
-            known = self._attributes[key] = _attributes(kind, values)
-            return known
+        known = self._attributes.get(key)
+        if known is None:
+            known = self._attributes[key] = _attributes(node, kind)
+        return known
 
 
 def _output_meta(made: _InputMetadata) -> TensorMeta:
@@ -212,11 +229,11 @@ def _output_meta(made: _InputMetadata) -> TensorMeta:
     return TensorMeta(shape, dtype_name(made.dtype), device_name(made.device), layout)
 
 
-def _attributes(kind: Kind, values: list[object]) -> tuple[Attribute, ...]:
-    names = [name.removeprefix("_saved_") for name in kind.plain]
+def _attributes(node: Node, kind: Kind) -> tuple[Attribute, ...]:
+    values = [(name.removeprefix("_saved_"), read(node, name)) for name in kind.plain]
     return tuple(
         Attribute(name, attribute_text(name, value))
-        for name, value in zip(names, values, strict=True)
+        for name, value in values
         if not (name.endswith("_sym_strides") and value == ())  # not needed for this gradient, so not kept
     )
 
@@ -226,11 +243,14 @@ def _kind(node: Node) -> Kind:
     is_custom = isinstance(node, BackwardCFunction)
     saved = [] if is_custom else [key for key in dir(type(node)) if key.startswith("_saved_")]
     tensors = tuple(key for key in saved if hasattr(type(node), f"_raw{key}"))
+    plain = tuple(key for key in saved if key not in tensors)
     return Kind(
         name,
         _SUFFIX.sub("", name) if is_custom else operation(name),
         _speciality(node, name, is_custom=is_custom),
-        tuple(key for key in saved if key not in tensors),
+        plain,
+        attrgetter(*plain) if len(plain) == 1 else None,
+        attrgetter(*plain) if len(plain) > 1 else None,
         tensors,
         is_custom,
         is_custom or bool(tensors),
