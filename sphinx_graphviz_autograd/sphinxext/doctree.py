@@ -71,10 +71,9 @@ def _mark_unrun(document: nodes.document, site: Site) -> None:
     for place in document.findall(AutogradPlace):
         block = site.block(place.docname, place.number)
         literal = shown.get(f"{block.prefix}-line")
-        lines = site.page(place.docname).unrun(place.number)
-        if place.part != "output" or literal is None or not lines:
+        if place.part != "output" or literal is None or "lines" not in shown_words(block.options, site.config):
             continue
-        if "lines" in shown_words(block.options, site.config):
+        if lines := site.page(place.docname).unrun(place.number):
             code = AutogradCode(literal.rawsource, literal.astext(), **literal.attributes)
             code["unrun"] = [f"{block.prefix}-line-{line}" for line in lines]
             code.source, code.line = literal.source, literal.line

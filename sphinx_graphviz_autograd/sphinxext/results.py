@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sphinx_graphviz_autograd.execution.store import Stored
     from sphinx_graphviz_autograd.sphinxext.outcomes import Results
 
-_REMEMBERED: Final = 10_000
-"""How many nodes of stored graphs are remembered; a page with more is read from its file each time it is needed."""
+_REMEMBERED: Final = 50_000
+"""How many nodes of stored graphs are remembered, at about 1 KB each; after that, files are read again when needed."""
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +50,8 @@ class ResultsOfSite:
     """How many nodes have been loaded."""
     _new: dict[tuple[str, str], SessionResult] = field(default_factory=dict)
     """Results of this build that are not in the store, as they failed or as it cannot be written."""
+    _saved: set[str] = field(default_factory=set)
+    """The pages whose files have been written in this build; they hold nothing but their sessions."""
     _ran: set[tuple[str, str]] = field(default_factory=set)
     """The sessions that ran in this build."""
     _told: set[str] = field(default_factory=set)
@@ -91,6 +93,7 @@ class ResultsOfSite:
             return
         try:
             store.save(self.folder, session.docname, siblings, {session.name: result})
+            self._saved.add(session.docname)
         except StoreError as error:
             self.troubles[session.docname] = str(error)
             self._new[key] = result
@@ -102,7 +105,8 @@ class ResultsOfSite:
         try:
             store.prune(self.folder, sessions.keys())
             for docname, wanted in sessions.items():
-                if set(self._stored(docname)) - {session.name for session in wanted}:
+                names = {session.name for session in wanted}
+                if docname not in self._saved and set(self._stored(docname)) - names:
                     store.save(self.folder, docname, wanted, {})
         except StoreError as error:
             docname = error.docname if error.docname in sessions else next(iter(sessions), "")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from sphinx_graphviz_autograd.drawing.layout import Engine
     from sphinx_graphviz_autograd.sphinxext.figures import Medium
-    from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome
+    from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome, Results
     from sphinx_graphviz_autograd.sphinxext.pages import Block, Mention
     from sphinx_graphviz_autograd.sphinxext.pictures import Drawn
     from sphinx_graphviz_autograd.sphinxext.references import References
@@ -52,18 +52,23 @@ class Page:
         self.blocks = site.blocks(docname)
         self.outcomes = [outcomes.of_idle(block) for block in self.blocks]
         self._sessions: dict[int, tuple[int, ...]] = {}
-        parts = [docname, *map(repr, self.blocks)]
+        self._results: list[Results] = []
         for run in site.runs(docname):
             results = site.results.find(run.session)
             members = [self.blocks[number] for number in run.numbers]
             for number, outcome in zip(run.numbers, outcomes.of_session(members, results), strict=True):
                 self.outcomes[number] = outcome
                 self._sessions[number] = run.numbers
-            parts.append(to_json(results) if isinstance(results, SessionResult) else repr(results))
+            self._results.append(results)
         trouble = site.results.troubles.get(docname)
         self._troubles = [Problem(Subtype.STORE, trouble, self.blocks[0].at)] if trouble else []
-        self.digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         self._config = site.config
+
+    def digest(self) -> str:
+        """Return a digest of everything that the page is made of, but for how figures look."""
+        parts = [self.docname, *map(repr, self.blocks)]
+        parts += [to_json(one) if isinstance(one, SessionResult) else repr(one) for one in self._results]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @property
     def problems(self) -> Iterator[Problem]:
@@ -119,6 +124,7 @@ class Site:
         self.results = opened(store, self.root, self.config.execute)
         self._ledger = open_ledger(self.folder / "written", app.builder)
         self._page: Page | None = None
+        self._digests: dict[str, str] = {}
         self._told: set[Problem | Subtype] = set()
 
     @property
@@ -152,6 +158,7 @@ class Site:
         docname = run.session.docname
         self.results.keep(run.session, [one.session for one in self.runs(docname)], result)
         self._page = None
+        self._digests.pop(docname, None)
 
     def tidy(self) -> None:
         """Take out of the store what belongs to no block any more."""
@@ -263,7 +270,9 @@ class Site:
         return pictures.draw(wanted, self.medium, self.layouts)
 
     def _digest(self, page: Page) -> str:
-        return hashlib.sha256(f"{page.digest}{self._looks}".encode()).hexdigest()
+        if page.docname not in self._digests:
+            self._digests[page.docname] = hashlib.sha256(f"{page.digest()}{self._looks}".encode()).hexdigest()
+        return self._digests[page.docname]
 
     @cached_property
     def _looks(self) -> str:
