@@ -18,6 +18,7 @@ VIEWS = [
     replace(view, show=show, max_nodes=most, depth=depth)
     for view, show, most, depth in product((View(), View(fold="off")), (DEFAULT_SHOW, EVERYTHING), (200, 30), (None, 1))
 ]
+NAMES = [replace(view, view="names") for view in VIEWS]
 GRAPHS = [*(scattered(seed) for seed in range(24)), recurrent(12), blocks(8), loss()]
 
 
@@ -55,7 +56,7 @@ def test_every_node_is_drawn_or_counted_in_a_box(number: int) -> None:
 def test_what_was_connected_stays_connected(number: int) -> None:
     """If one node led to another in the graph, it does in the drawing, if both are drawn."""
     graph = GRAPHS[number]
-    for view in VIEWS:
+    for view in VIEWS + NAMES:
         before = reached(hide(graph, view.show))
 
         after = reached(apply(graph, view))
@@ -68,12 +69,15 @@ def test_what_was_connected_stays_connected(number: int) -> None:
 def test_drawing_is_sound(number: int) -> None:
     """No id occurs twice, every arrow has two ends, no box stands alone that did not before, and no limit is passed."""
     graph = GRAPHS[number]
-    for view in VIEWS:
+    for view in VIEWS + NAMES:
         drawn = apply(graph, view)
 
         ids = [node.id for node in drawn.nodes]
         assert len(ids) == len(set(ids))
-        assert {end for edge in drawn.edges for end in (edge.source, edge.target)} == set(ids)
+        ends = {end for edge in drawn.edges for end in (edge.source, edge.target)}
+        assert ends <= set(ids)
+        # some functions of these graphs lead nowhere, and nothing leads over them
+        assert ends == set(ids) or view.view == "names"
         assert len(ids) <= view.max_nodes
         assert all(node.target in ids for node in drawn.nodes if isinstance(node, Reference))
 

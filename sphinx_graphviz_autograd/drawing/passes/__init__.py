@@ -28,12 +28,15 @@ __all__ = ["DEFAULT_SHOW", "SHOW", "View", "apply"]
 _PAGE: Final = 40
 """Boxes up to which a figure is read at a glance, so that repetitions in it are drawn step by step."""
 
+_TEXTBOOK: Final = 20
+"""Boxes up to which parameters with names tell more than the modules that hold them."""
+
 
 def apply(graph: Graph, view: View) -> Graph:
     """Return what the view draws of the graph.
 
-    In this order: what is not shown is hidden, functions without names are taken out if only names are wanted, modules
-    are collapsed, repetitions folded, functions that accumulate gradients put in, the rest capped, and shared leaves
+    In this order: what is not shown is hidden, modules are collapsed, functions without names are taken out if only
+    names are wanted, repetitions folded, functions that accumulate gradients put in, the rest capped, and shared leaves
     split.
     """
     with collector_at_rest():
@@ -42,32 +45,46 @@ def apply(graph: Graph, view: View) -> Graph:
 
 def _apply(graph: Graph, view: View) -> Graph:
     graph = hide(graph, view.show)
-    if view.view == "names":
-        graph = named(graph)
-    coarser = _coarse_enough(graph, view)
-    uses = Counter(map(attrgetter("source"), graph.edges)) if coarser is not graph else {}
+    whole = _named(graph, view)
+    coarser = _coarse_enough(graph, whole, view)
+    uses = Counter(map(attrgetter("source"), whole.edges)) if coarser is not whole else {}
     graph = coarser
     if "accumulate" in view.show:
         graph = accumulate(graph)
     return _capped(graph, view, uses)
 
 
-def _coarse_enough(graph: Graph, view: View) -> Graph:
-    """Collapse and fold the graph; modules are collapsed unasked if it would else be hard to take in.
+def _coarse_enough(graph: Graph, whole: Graph, view: View) -> Graph:
+    """Collapse and fold the graph, of which `whole` is wanted.
 
-    That is with more than half as many boxes as may be drawn: modules are then opened only as deep as half will do.
+    Modules are collapsed unasked if it would else be hard to take in, and opened only as deep as that will do.
     """
     if view.depth is not None:
-        return _folded(collapse(graph, view.depth, view.expand), view)
+        return _folded(_named(collapse(graph, view.depth, view.expand), view), view)
     ran = sequence(graph) if len(graph.nodes) > _PAGE else None
-    drawn = _folded(graph, view, ran)
+    drawn = _folded(whole, view, ran if whole is graph else None)
     for depth in range(levels(graph) - 1, -1, -1):
-        if len(drawn.nodes) <= view.max_nodes // 2:
+        if _can_be_taken_in(drawn, view):
             break
-        coarser = _folded(collapse(graph, depth, view.expand, ran), view)
+        coarser = _folded(_named(collapse(graph, depth, view.expand, ran), view), view)
         if len(coarser.nodes) < len(drawn.nodes):
             drawn = coarser
     return drawn
+
+
+def _can_be_taken_in(drawn: Graph, view: View) -> bool:
+    """Whether a figure has at most half as many boxes as may be drawn.
+
+    If only names are wanted, whether it has no more than a textbook's figure, and is no tangle: where functions without
+    names join two ways, each arrow into them leads on along each way out.
+    """
+    if view.view == "full":
+        return len(drawn.nodes) <= view.max_nodes // 2
+    return len(drawn.nodes) <= _TEXTBOOK and len(drawn.edges) <= 2 * len(drawn.nodes)
+
+
+def _named(graph: Graph, view: View) -> Graph:
+    return named(graph) if view.view == "names" else graph
 
 
 def _folded(graph: Graph, view: View, ran: Sequence | None = None) -> Graph:
