@@ -67,7 +67,7 @@ def _coarse_enough(graph: Graph, whole: Graph, view: View) -> Graph:
         if _can_be_taken_in(drawn, view):
             break
         coarser = _folded(_named(collapse(graph, depth, view.expand, ran), view), view)
-        if len(coarser.nodes) < len(drawn.nodes):
+        if (len(coarser.nodes), len(coarser.edges)) < (len(drawn.nodes), len(drawn.edges)):
             drawn = coarser
     return drawn
 
