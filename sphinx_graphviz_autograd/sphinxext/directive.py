@@ -152,7 +152,9 @@ class AutogradExec(SphinxDirective):
         if chosen.figwidth:
             figure["width"] = chosen.figwidth
         self._set_source(figure, block.at)
-        figure += AutogradPlace.make(self.env.docname, number, "picture", expression)
+        place = AutogradPlace.make(self.env.docname, number, "picture", expression, chosen.alt)
+        self._set_source(place, block.option_lines.get("alt", block.at))
+        figure += place
         if chosen.caption:
             inline, messages = self.parse_inline(chosen.caption, lineno=block.at.line)
             caption = nodes.caption(chosen.caption, "", *inline, *messages)

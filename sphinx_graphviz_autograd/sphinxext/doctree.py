@@ -48,6 +48,8 @@ def fill_places(build: Build) -> type[SphinxPostTransform]:
 
         def run(self, **_kwargs: object) -> None:
             """Replace them; builders that take no results get nothing in their stead."""
+            if self.app.builder.name == "gettext":  # writes no page, but asks them for the author's words
+                return
             if build.site and build.site.writes_html:
                 for reference in list(self.document.findall(AutogradReference)):
                     reference.replace_self(roles.link(build.site, reference))
@@ -133,7 +135,7 @@ def _no_graph(outcome: Outcome) -> nodes.paragraph:
 
 def _picture(drawn: Drawn, block: Block, place: AutogradPlace, site: Site) -> Iterator[nodes.Node]:
     options = block.options
-    alt = options.alt or drawn.plan.description
+    alt = place.alt or drawn.plan.description
     if drawn.problem:
         yield nodes.paragraph("", "", *_marked(drawn.problem.message), classes=[f"{CLASS}-missing"])
     if drawn.picture is None:

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from docutils import nodes
+from sphinx import addnodes
 
 from sphinx_graphviz_autograd.drawing import controls
 from sphinx_graphviz_autograd.drawing.style import PREFIX
@@ -18,16 +19,17 @@ Part: TypeAlias = Literal["output", "picture", "notes"]
 """What will stand at a place: what the code printed and how it failed; picture and legend; all other remarks."""
 
 
-class AutogradPlace(nodes.General, nodes.Element):
+class AutogradPlace(nodes.General, nodes.Element, addnodes.translatable):
     """A place in a page that waits for the results of a block; none is left when a page is written.
 
-    It carries the name of its page, as some builders put pages together before results are filled in.
+    It carries the name of its page, as some builders put pages together before results are filled in, and the author's
+    words for the picture, which Sphinx has translated with the page.
     """
 
     @classmethod
-    def make(cls, docname: str, number: int, part: Part, expression: str = "") -> AutogradPlace:
+    def make(cls, docname: str, number: int, part: Part, expression: str = "", alt: str = "") -> AutogradPlace:
         """Return the place for a part of the results of a page's block, or of one of its expressions."""
-        return cls("", docname=docname, number=number, part=part, expression=expression)
+        return cls("", docname=docname, number=number, part=part, expression=expression, alt=alt)
 
     @property
     def docname(self) -> str:
@@ -48,6 +50,25 @@ class AutogradPlace(nodes.General, nodes.Element):
     def expression(self) -> str:
         """The expression whose graph is drawn here; empty if the figure is for all of the block's."""
         return cast("str", self["expression"])
+
+    @property
+    def alt(self) -> str:
+        """What the author says that the picture shows; empty for our own words."""
+        return cast("str", self["alt"])
+
+    def preserve_original_messages(self) -> None:
+        """Keep the author's words as they were."""
+        self["original"] = self.alt
+
+    def apply_translated_message(self, original_message: str, translated_message: str) -> None:
+        """Put a translation in the place of the author's words."""
+        if self.alt == original_message:
+            self["alt"] = translated_message
+
+    def extract_original_messages(self) -> list[str]:
+        """Return the author's words, if there are any."""
+        original: str = self.get("original", self.alt)
+        return [original] if original else []
 
 
 class AutogradImage(nodes.image):
