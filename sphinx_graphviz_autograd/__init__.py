@@ -20,7 +20,10 @@ __version__ = "0.1.0"
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set the extension up; Sphinx calls this."""
-    from sphinx_graphviz_autograd.sphinxext import connect  # noqa: PLC0415 - else importing the package imports Sphinx
+    from sphinx_graphviz_autograd.quick import collector_at_rest  # noqa: PLC0415 - else importing the package does it
+
+    with collector_at_rest():  # which would look through all of Sphinx meanwhile, for a quarter of the time
+        from sphinx_graphviz_autograd.sphinxext import connect  # noqa: PLC0415 - else the package imports Sphinx
 
     connect(app)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

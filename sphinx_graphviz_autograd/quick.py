@@ -36,7 +36,8 @@ def quick(kind: Callable[P, T]) -> Callable[P, T]:
     def become_frozen(made: object) -> None:
         made.__class__ = frozen
 
-    twin = make_dataclass(frozen.__name__, copied, slots=True, namespace={"__post_init__": become_frozen})
+    namespace = {"__post_init__": become_frozen}
+    twin = make_dataclass(frozen.__name__, copied, repr=False, eq=False, slots=True, namespace=namespace)
     return cast("Callable[P, T]", twin)
 
 

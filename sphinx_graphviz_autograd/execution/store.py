@@ -6,6 +6,7 @@ What failed is never stored. A file that is corrupt, or of another release, is a
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
@@ -76,10 +77,19 @@ def load(store: Path, docname: str) -> tuple[Stored, ...]:
     Raises:
         StoreError: the file is corrupt, foreign, or of another release.
     """
+    return load_with_digest(store, docname)[0]
+
+
+def load_with_digest(store: Path, docname: str) -> tuple[tuple[Stored, ...], str]:
+    """Return what is stored for a document, as `load` does, and a digest of it; an empty one if there is no file.
+
+    Raises:
+        StoreError: as for `load`.
+    """
     try:
         text = _path(store, docname).read_text(encoding="utf-8")
     except FileNotFoundError:
-        return ()
+        return (), ""
     except (OSError, ValueError) as error:
         raise StoreError(docname, f"cannot be read: {_words(error)}") from error
     try:
@@ -88,7 +98,7 @@ def load(store: Path, docname: str) -> tuple[Stored, ...]:
         raise StoreError(docname, _what_is_wrong(text, error)) from error
     if document.schema != SCHEMA:
         raise StoreError(docname, _other_release(document.schema))
-    return document.sessions
+    return document.sessions, hashlib.sha256(text.encode()).hexdigest()
 
 
 def save(store: Path, docname: str, sessions: Sequence[Session], results: Mapping[str, SessionResult]) -> bool:

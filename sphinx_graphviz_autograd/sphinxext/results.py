@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.machinery
 import importlib.util
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from sphinx.util import logging
 
+from sphinx_graphviz_autograd.codec import to_json
 from sphinx_graphviz_autograd.execution import store
 from sphinx_graphviz_autograd.execution.staleness import Present, Stale, staleness
 from sphinx_graphviz_autograd.execution.store import StoreError
@@ -17,7 +19,7 @@ from sphinx_graphviz_autograd.sphinxext.outcomes import Absence
 from sphinx_graphviz_autograd.sphinxext.problems import Subtype
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from sphinx_graphviz_autograd.execution.session import Session, SessionResult
@@ -46,6 +48,8 @@ class ResultsOfSite:
     """What is wrong with the stored files, by page."""
     _loaded: dict[str, dict[str, Stored]] = field(default_factory=dict)
     """What is stored, by page and session, as far as it has been asked for and is not too much to remember."""
+    _digests: dict[str, str] = field(default_factory=dict)
+    """Digests of what has been loaded, by page."""
     _nodes: int = 0
     """How many nodes have been loaded."""
     _new: dict[tuple[str, str], SessionResult] = field(default_factory=dict)
@@ -79,6 +83,14 @@ class ResultsOfSite:
             self._told.add(stale.reason)
             logger.info("autograd-graph: stored results are used though other packages made them: %s", stale.reason)
         return stored.result
+
+    def digest(self, docname: str, results: Mapping[Session, Results]) -> str:
+        """Return a digest of what there is of a page's sessions, given what `find` returns for each."""
+        self._stored(docname)
+        new = (session for session in results if (session.docname, session.name) in self._new)
+        unstored = [to_json(cast("SessionResult", results[session])) for session in new]
+        absent = [repr(result) for result in results.values() if isinstance(result, Absence)]
+        return hashlib.sha256("\0".join([self._digests[docname], *unstored, *absent]).encode()).hexdigest()
 
     def keep(self, session: Session, siblings: Sequence[Session], result: SessionResult) -> None:
         """Store what came of running a session; a failure is only kept for this build.
@@ -115,9 +127,10 @@ class ResultsOfSite:
     def _stored(self, docname: str) -> dict[str, Stored]:
         if docname not in self._loaded:
             try:
-                found = {stored.name: stored for stored in store.load(self.folder, docname)}
+                sessions, self._digests[docname] = store.load_with_digest(self.folder, docname)
+                found = {stored.name: stored for stored in sessions}
             except StoreError as error:
-                self.troubles[docname] = str(error)
+                self.troubles[docname] = self._digests[docname] = str(error)
                 found = {}
             self._nodes += sum(_nodes(stored) for stored in found.values())
             if self._nodes > _REMEMBERED:

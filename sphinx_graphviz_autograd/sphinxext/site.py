@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sphinx_graphviz_autograd import __version__
-from sphinx_graphviz_autograd.codec import to_json
 from sphinx_graphviz_autograd.drawing import layout
 from sphinx_graphviz_autograd.errors import GraphvizNotFoundError
-from sphinx_graphviz_autograd.execution.session import SessionResult
 from sphinx_graphviz_autograd.model import Graph
 from sphinx_graphviz_autograd.sphinxext import config, figures, outcomes, pictures
 from sphinx_graphviz_autograd.sphinxext.files import write
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
     from sphinx_graphviz_autograd.drawing.layout import Engine
+    from sphinx_graphviz_autograd.execution.session import Session, SessionResult
     from sphinx_graphviz_autograd.sphinxext.figures import Medium
     from sphinx_graphviz_autograd.sphinxext.outcomes import Outcome, Results
     from sphinx_graphviz_autograd.sphinxext.pages import Block, Mention
@@ -52,22 +51,21 @@ class Page:
         self.blocks = site.blocks(docname)
         self.outcomes = [outcomes.of_idle(block) for block in self.blocks]
         self._sessions: dict[int, tuple[int, ...]] = {}
-        self._results: list[Results] = []
+        self._results: dict[Session, Results] = {}
         for run in site.runs(docname):
             results = site.results.find(run.session)
             members = [self.blocks[number] for number in run.numbers]
             for number, outcome in zip(run.numbers, outcomes.of_session(members, results), strict=True):
                 self.outcomes[number] = outcome
                 self._sessions[number] = run.numbers
-            self._results.append(results)
+            self._results[run.session] = results
         trouble = site.results.troubles.get(docname)
         self._troubles = [Problem(Subtype.STORE, trouble, self.blocks[0].at)] if trouble else []
-        self._config = site.config
+        self._site = site
 
     def digest(self) -> str:
         """Return a digest of everything that the page is made of, but for how figures look."""
-        parts = [self.docname, *map(repr, self.blocks)]
-        parts += [to_json(one) if isinstance(one, SessionResult) else repr(one) for one in self._results]
+        parts = [self.docname, *map(repr, self.blocks), self._site.results.digest(self.docname, self._results)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @property
@@ -88,8 +86,8 @@ class Page:
         numbers = self._sessions[number]
         members = [self.blocks[one] for one in numbers]
         words = figures.place_words(members, numbers.index(number))
-        lines = figures.line_ids(members, self._config)
-        return Wanted(found[0], figures.view_of(block.options, self._config), words, block.at, lines)
+        lines = figures.line_ids(members, self._site.config)
+        return Wanted(found[0], figures.view_of(block.options, self._site.config), words, block.at, lines)
 
     def unrun(self, number: int) -> list[int]:
         """Return the lines of a block that did not run, as far as the graphs of its session tell."""
